@@ -22,6 +22,7 @@ struct torcoll__lane {
 	uint32_t peer;
 	struct torcoll__job *first;
 	struct torcoll__job **last;
+	uint64_t deadline_ns;		/* no job's is earlier; 0: there is none */
 };
 
 /* ---- jobs ---- */
@@ -181,6 +182,12 @@ static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
 	return lane;
 }
 
+/* Of two deadlines, of which each may be 0: none. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 static void count_queued(struct torcoll *t, int change)
 {
 	__atomic_add_fetch(&t->queued, change, __ATOMIC_RELAXED);
@@ -194,6 +201,14 @@ static void lane_pop(struct torcoll__lane *lane)
 	if (!lane->first)
 		lane->last = &lane->first;
 	count_queued(job->comm->t, -1);
+}
+
+static void lane_append(struct torcoll__lane *lane, struct torcoll__job *job)
+{
+	*lane->last = job;
+	lane->last = &job->next;
+	lane->deadline_ns = earlier(lane->deadline_ns, job->desc.deadline_ns);
+	count_queued(job->comm->t, 1);
 }
 
 bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcoll_submit *desc)
@@ -290,6 +305,53 @@ static bool job_push(struct torcoll__job *job)
 	return moved;
 }
 
+/*
+ * A job that was given no slot until its deadline. It fails the comm, as it does
+ * once it is started: the other ranks have an op of that number.
+ */
+static void job_expire(struct torcoll__job *job)
+{
+	char kept[TORCOLL__SENTENCE_MAX];
+
+	torcoll__sentence_keep(kept);
+	torcoll__fail(-ETIMEDOUT, "%s: no slot became free before its deadline",
+		      torcoll__op_name(job->op.collective));
+	job_fail(job, -ETIMEDOUT, ~0U, kept);
+	torcoll__ioctl(job->comm->t, TORCOLL_IOC_ABORT, &(struct torcoll_handle){
+		.size = sizeof(struct torcoll_handle), .handle = job->comm->handle });
+}
+
+/* Of a step that runs the module has the deadline. */
+static bool job_is_late(const struct torcoll__job *job, uint64_t now)
+{
+	return job->state == TORCOLL__JOB_READY && job->desc.deadline_ns &&
+	       job->desc.deadline_ns <= now;
+}
+
+/* Fail the jobs that are late, whether they are first or not. */
+static void lane_expire(struct torcoll__lane *lane, uint64_t now)
+{
+	struct torcoll__job *job, **p = &lane->first;
+
+	/* the first may have become ready just now */
+	if ((!lane->deadline_ns || now < lane->deadline_ns) &&
+	    (!lane->first || !job_is_late(lane->first, now)))
+		return;
+	lane->deadline_ns = 0;
+	while ((job = *p)) {
+		if (job_is_late(job, now)) {
+			*p = job->next;
+			count_queued(job->comm->t, -1);
+			job_expire(job);
+			continue;
+		}
+		if (job->desc.deadline_ns > now)
+			lane->deadline_ns = earlier(lane->deadline_ns, job->desc.deadline_ns);
+		p = &job->next;
+	}
+	lane->last = p;
+}
+
 /* Context: t->queue. */
 static void push_all(struct torcoll *t)
 {
@@ -300,6 +362,7 @@ static void push_all(struct torcoll *t)
 	while ((lane = *p)) {
 		while (lane->first && job_push(lane->first))
 			lane_pop(lane);
+		lane_expire(lane, t->pushed_ns);
 		if (lane->first) {
 			p = &lane->next;
 		} else {
@@ -326,6 +389,20 @@ void torcoll__push(struct torcoll *t, bool now)
 	pthread_mutex_unlock(&t->queue);
 }
 
+uint64_t torcoll__queue_deadline(struct torcoll *t)
+{
+	const struct torcoll__lane *lane;
+	uint64_t deadline = 0;
+
+	if (!torcoll__is_queued(t))
+		return 0;
+	pthread_mutex_lock(&t->queue);
+	for (lane = t->lanes; lane; lane = lane->next)
+		deadline = earlier(deadline, lane->deadline_ns);
+	pthread_mutex_unlock(&t->queue);
+	return deadline;
+}
+
 /* ---- submission ---- */
 
 int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req)
@@ -342,9 +419,7 @@ int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req)
 		return -ENOMEM;
 	}
 	jobs_link(job);
-	*lane->last = job;
-	lane->last = &job->next;
-	count_queued(t, 1);
+	lane_append(lane, job);
 	/* results that were seen before anything waited */
 	if (t->queued == 1)
 		torcoll__ring_reap(t);

@@ -228,15 +228,15 @@ struct wanted {
 	uint64_t deadline_ns;
 };
 
-/* Return how long a wait may take at most. */
-static uint64_t wanted_left(const struct wanted *w)
+/* Return how long it is until then; for ever if that is 0. */
+static uint64_t time_until(uint64_t deadline_ns)
 {
 	uint64_t now;
 
-	if (!w->deadline_ns)
+	if (!deadline_ns)
 		return UINT64_MAX;
 	now = torcoll_sys_now_ns();
-	return w->deadline_ns > now ? w->deadline_ns - now : 0;
+	return deadline_ns > now ? deadline_ns - now : 0;
 }
 
 static uint64_t slice_of(uint64_t left)
@@ -250,15 +250,19 @@ static uint64_t slice_of(uint64_t left)
  * goes on, and the caller would take one for its end. Without a watch, or where
  * the descriptors cannot be polled, it is time to look after a slice.
  */
-static int wanted_sleep(const struct wanted *w, int watch)
+static int wanted_sleep(struct torcoll *t, const struct wanted *w, int watch)
 {
-	uint64_t left = wanted_left(w);
+	uint64_t left = time_until(w->deadline_ns);
+	/* for what the module does not know yet it has no event */
+	uint64_t sleep = time_until(torcoll__queue_deadline(t));
 	bool watched = watch >= 0;
 	int ready;
 
-	ready = torcoll_sys_poll(w->fds, w->nfds + watched, watched ? left : slice_of(left));
+	if (sleep > left)
+		sleep = left;
+	ready = torcoll_sys_poll(w->fds, w->nfds + watched, watched ? sleep : slice_of(sleep));
 	if (ready < 0 && ready != -EINTR)
-		torcoll_sys_poll(NULL, 0, slice_of(left));
+		torcoll_sys_poll(NULL, 0, slice_of(sleep));
 	if (ready > (watched && w->fds[w->nfds].revents))
 		return -EAGAIN;
 	return left ? 0 : -EAGAIN;
@@ -357,7 +361,7 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 			if (err != -EINPROGRESS)
 				break;
 		}
-		slept = wanted_sleep(w, watch);
+		slept = wanted_sleep(t, w, watch);
 	} while (!slept);
 	if (watch >= 0)
 		torcoll__watch_put(t, watch);

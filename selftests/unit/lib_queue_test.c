@@ -302,6 +302,97 @@ static void start__nowait_of_another_comm(void **state)
 	torcoll_prepared_free(p[2]);
 }
 
+/* Time passes while a thread sleeps, and nothing else happens. */
+static int poll_time(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	assert_int_not_equal(timeout_ns, UINT64_MAX);
+	fake.now += timeout_ns;
+	return 0;
+}
+
+/*
+ * An op that gets no slot until its deadline fails, and with it the comm: its peers have other ops
+ * by that number.
+ */
+static void deadline__passes_in_the_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y,
+	};
+	struct torcoll_request req;
+
+	fake.now = 1000;
+	fake.slots = 1;
+	fake.on_poll = poll_time;
+	start(f, &req);
+	op.deadline_ns = fake.now + 500000000;
+	assert_int_equal(torcoll_run(f->comm, &op), -ETIMEDOUT);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: no slot became free before its deadline (ETIMEDOUT)");
+	assert_int_equal(fake.now, 1000 + 500000000);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	assert_false(torcoll__is_queued(f->t));
+	assert_null(f->t->lanes);
+}
+
+/* One that waits behind another has its own; who waits shorter wakes up earlier. */
+static void deadline__passes_behind_others(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y,
+	};
+	struct torcoll_request req[2], late[2];
+
+	fake.slots = 1;
+	fake.on_poll = poll_time;
+	start(f, &req[0]);
+	op.deadline_ns = 9000;
+	assert_int_equal(torcoll_submit(f->comm, &op, &late[1]), 0);
+	start(f, &req[1]);
+	op.deadline_ns = 5000;
+	assert_int_equal(torcoll_submit(f->comm, &op, &late[0]), 0);
+	assert_int_equal(torcoll_wait_until(&late[0], 4000), -EAGAIN);
+	assert_int_equal(fake.now, 4000);
+	assert_int_equal(torcoll_wait(&late[0]), -ETIMEDOUT);
+	assert_int_equal(fake.now, 5000);
+	assert_int_equal(f->t->queued, 2);
+	assert_int_equal(torcoll_wait(&late[1]), -ETIMEDOUT);
+	assert_int_equal(fake.now, 9000);
+	/* what is behind them stays behind what is before them */
+	fake.slots = 1;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	assert_int_equal(nposted, 2);
+	assert_null(f->t->lanes);
+}
+
+/* It passes while a step runs, whose successor finds no slot. */
+static void deadline__passes_between_steps(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 0, .root = 1, .send = &x,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT, .deadline_ns = 5000,
+	};
+	struct torcoll_request req;
+
+	fake.slots = 1;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	fake.now = 6000;
+	torcoll__push(f->t, true);
+	assert_int_equal(f->t->queued, 1);
+	post(posted[0], 0, 0);
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req), -ETIMEDOUT);
+	assert_string_equal(torcoll_last_error(),
+			    "gather: no slot became free before its deadline (ETIMEDOUT)");
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+}
+
 /* Lists and factor are the caller's again when the call returns. */
 static void lists__are_copied(void **state)
 {
@@ -552,6 +643,9 @@ int main(void)
 		test_queue(refused__says_so_at_the_wait),
 		test_queue(nowait__does_not_overtake),
 		test_queue(start__nowait_of_another_comm),
+		test_queue(deadline__passes_in_the_queue),
+		test_queue(deadline__passes_behind_others),
+		test_queue(deadline__passes_between_steps),
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
 		test_queue(close__drops_what_waits),
