@@ -59,16 +59,22 @@ static int sort_nodes(const struct torcoll_comm *comm, const uint32_t *launcher_
 	return same;
 }
 
-/* Tell the launcher's rank to all, and learn the node of each. As sort_nodes(). */
+/*
+ * Tell the launcher's rank to all, and learn the node of each, within the time
+ * for joining. As sort_nodes().
+ */
 static int exchange_ranks(struct torcoll_comm *comm, const struct torcoll__launcher *l,
-			  uint32_t *node)
+			  uint64_t deadline_ns, uint32_t *node)
 {
 	uint32_t *rank = calloc(comm->size, sizeof(*rank));
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_ALLGATHER, &l->rank, rank, comm->size,
+						  TORCOLL_U32);
 	int ret;
 
 	if (!rank)
 		return torcoll__fail(-ENOMEM, "comm %s: out of memory", comm->name);
-	ret = torcoll_allgather(comm, &l->rank, rank, comm->size, TORCOLL_U32);
+	op.deadline_ns = deadline_ns;
+	ret = torcoll_run(comm, &op);
 	if (!ret) {
 		ret = sort_nodes(comm, rank, node);
 		if (ret < 0)
@@ -85,6 +91,7 @@ int torcoll__place(struct torcoll *t, const struct torcoll_comm_config *caller,
 {
 	uint32_t hosts = l->local_size ? l->size / l->local_size : 0, first = 0;
 	struct torcoll_comm_config config = *caller;
+	struct torcoll_comm *made;
 	uint32_t *node;
 	int ret = check_place(l, fabric, hosts);
 
@@ -98,15 +105,16 @@ int torcoll__place(struct torcoll *t, const struct torcoll_comm_config *caller,
 	config.members = node;
 	config.size = l->size;
 	config.rank = (fabric->node - first) * l->local_size + l->local_rank;
-	ret = torcoll_comm_create(t, &config, comm);
+	ret = torcoll_comm_create(t, &config, &made);
 	if (ret)
 		goto out;
-	ret = exchange_ranks(*comm, l, node);
+	ret = exchange_ranks(made, l, config.deadline_ns, node);
 	if (ret == 1) {
+		*comm = made;
 		ret = 0;
 		goto out;
 	}
-	torcoll_comm_close(*comm);
+	torcoll_comm_close(made);
 	if (!ret) {
 		config.rank = l->rank;
 		ret = torcoll_comm_create(t, &config, comm);

@@ -302,16 +302,40 @@ static void place__ranks_of_two_jobs(void **state)
 	static const uint32_t twice[] = { 0, 1, 2, 1 }, outside[] = { 0, 1, 2, 4 };
 	const uint32_t *const orders[] = { twice, outside };
 	struct fixture *f = *state;
-	struct torcoll_comm *comm;
+	struct torcoll_comm *comm = f->comm;
 
 	set_openmpi();
 	fake_node(2, 4);
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
 		fake.gathered = orders[i];
 		assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EPROTO);
+		/* that of the first join is gone */
+		assert_ptr_equal(comm, f->comm);
 		says("comm openmpi-1317076993 has ranks of two jobs: set TORCOLL_COMM");
 		assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), i + 1);
 	}
+}
+
+/* The launcher's ranks are told within the time for joining. */
+static void place__has_a_deadline(void **state)
+{
+	static const uint32_t order[] = { 0, 1, 2, 3 };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	set_openmpi();
+	setenv("TORCOLL_TIMEOUT", "3", 1);
+	fake_node(2, 4);
+	fake.now = 50;
+	fake.gathered = order;
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_ALLGATHER);
+	assert_int_equal(fake.submit.deadline_ns, 3000000050);
+	assert_int_equal(fake.comm.deadline_ns, 3000000050);
+	fake.status = -ETIMEDOUT;
+	fake.sentence = "rank 1 has not called";
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -ETIMEDOUT);
+	says("rank 1 has not called");
 }
 
 /* All on one host, whichever node that is. */
@@ -412,6 +436,7 @@ int main(void)
 		test_open(place__in_order),
 		test_open(place__another_order),
 		test_open(place__ranks_of_two_jobs),
+		test_open(place__has_a_deadline),
 		test_open(place__one_host),
 		test_open(place__refuses),
 		test_open(place__module_refuses),
