@@ -54,6 +54,11 @@ static int counts_refuse(struct torcoll_comm *comm, const struct torcoll_op *op,
 
 int torcoll__set_counts(struct torcoll_comm *comm, struct torcoll_op *op, const uint64_t *counts)
 {
+	int err = torcoll__check(comm->t, torcoll__op_name(op->collective));
+
+	/* before others are told of a refusal */
+	if (err)
+		return err;
 	if (!counts)
 		return counts_refuse(comm, op, "counts are NULL");
 	op->counts = counts;

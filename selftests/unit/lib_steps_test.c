@@ -302,6 +302,26 @@ static void refusal__is_told_at_the_second_call(void **state)
 	assert_true(fake.submit.flags & TORCOLL_OP_TELL && fake.submit.flags & ~TORCOLL_OP_FLAGS);
 }
 
+/* The comm is the parent's, whatever a child calls. */
+static void refusal__is_not_told_by_a_child(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counts[FAKE_RANKS] = { UINT64_MAX, 1 };
+	int32_t v = 0;
+
+	f->comm->flags = TORCOLL_COMM_TELL;
+	forks++;
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+	assert_int_equal(torcoll_allgatherv(f->comm, &v, &v, NULL, TORCOLL_I32), -EPERM);
+	assert_int_equal(torcoll_allgatherv(f->comm, &v, &v, counts, TORCOLL_I32), -EPERM);
+	assert_int_equal(torcoll_allreduce(f->comm, &v, &v, 1, 0x10000, TORCOLL_SUM), -EPERM);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+	forks--;
+	assert_int_equal(torcoll_allgatherv(f->comm, &v, &v, NULL, TORCOLL_I32), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+}
+
 /* The module writes until the comm is gone. */
 static void write_late(void)
 {
@@ -354,6 +374,7 @@ int main(void)
 		test_open(start__gets_the_result),
 		test_open(function__in_the_order_of_ranks),
 		test_open(refusal__is_told_at_the_second_call),
+		test_open(refusal__is_not_told_by_a_child),
 		test_open(close__before_memory_goes),
 		test_closed(close__of_the_context_too),
 	};
