@@ -371,7 +371,8 @@ class Comm(Collectives):
         finally:
             with self._lock:
                 self._joins -= 1
-                last = self._closing and not self._joins
+                # close() itself, if it still waits for ops
+                last = self._closing and self._handle is None and not self._joins
             if last:
                 self._shut(handle)
 

@@ -263,6 +263,52 @@ def test_group__outlives_the_close_of_its_parent(fake: Fake) -> None:
     assert fake.state.comms == 0
 
 
+class Closing:
+    """The library, where a join ends as soon as a comm is aborted, and its ops only then; who closes it is counted."""
+
+    def __init__(self, lib: Any, fake: Fake) -> None:
+        self.lib = lib
+        self.fake = fake
+        self.closes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.lib, name)
+
+    def torcoll_abort(self, handle: int) -> int:
+        self.fake.let_join()
+        threading.Timer(0.05, self.lib.torcoll_abort, (handle,)).start()
+        return 0
+
+    def torcoll_comm_close(self, handle: int) -> None:
+        self.closes += 1
+        if self.closes == 1:
+            self.lib.torcoll_comm_close(handle)
+
+
+def test_close__once_where_a_join_ends_before_an_op(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    fake.state.hold = fake.state.hold_joins = True
+    lib = Closing(comm._lib, fake)
+    monkeypatch.setattr(comm, "_lib", lib)
+    got: list[Any] = []
+
+    def receive() -> None:
+        with pytest.raises(torcoll.Aborted):
+            comm.recv(bytearray(4), 0)
+
+    threads = [threading.Thread(target=receive), threading.Thread(target=lambda: got.append(comm.dup()))]
+    for thread in threads:
+        thread.start()
+    while not comm._users or not comm._joins:
+        time.sleep(0.001)
+    comm.close()
+    for thread in threads:
+        thread.join()
+    assert lib.closes == 1 and comm.context._users == 1
+    got[0].close()
+    assert fake.state.comms == 0
+
+
 def test_algorithms__are_restricted(comm: torcoll.Comm) -> None:
     comm.set_algorithm("allreduce:ring")
     with pytest.raises(torcoll.Invalid, match="ringg"):
