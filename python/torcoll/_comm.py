@@ -275,19 +275,19 @@ class Comm(Collectives):
         until = None if timeout is None else deadline(timeout)
         while flight.status is None:
             now = time.monotonic_ns()
-            if until is not None and now >= until:
-                raise TimeoutError(f"the op is not complete after {timeout} s, and continues")
             end = now + SLICE_NS if until is None else min(now + SLICE_NS, until)
             # another thread may be waiting, which has it as long as a slice
-            if not flight.lock.acquire(timeout=(end - now) / 1e9):
-                continue
-            try:
-                if flight.status is None:
-                    status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
-                    if status != -errno.EAGAIN:
-                        self._finish(flight, status)
-            finally:
-                flight.lock.release()
+            if flight.lock.acquire(timeout=max(end - now, 0) / 1e9):
+                try:
+                    if flight.status is None:
+                        status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
+                        if status != -errno.EAGAIN:
+                            self._finish(flight, status)
+                finally:
+                    flight.lock.release()
+            # only now: without any time it is looked for once
+            if flight.status is None and until is not None and time.monotonic_ns() >= until:
+                raise TimeoutError(f"the op is not complete after {timeout} s, and continues")
 
     def _finish(self, flight: Flight, status: int) -> None:
         flight.finish(status)

@@ -97,8 +97,8 @@ class Request(Generic[T]):
     def wait(self, timeout: Optional[float] = None) -> T:
         """Wait until the op is complete and return its result buffer.
 
-        After timeout seconds raises the built-in TimeoutError, and the op continues. Otherwise raises what the op
-        failed with: an Error.
+        After timeout seconds raises the built-in TimeoutError, and the op continues; 0: if it is not complete now.
+        Otherwise raises what the op failed with: an Error.
         """
         flight = self._started()
         if flight.status is None:
