@@ -24,7 +24,7 @@ from . import _abi
 from ._collectives import Collectives
 from ._context import Context, context as own_context, interruptible
 from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
-from ._ops import Call, Place, block, deadline
+from ._ops import Call, Place, block, deadline, number
 from ._requests import Flight, Request
 from .errors import Aborted, Error, error_for
 
@@ -73,11 +73,13 @@ class Comm(Collectives):
         for text, what in ((name, "name"), (secret or "", "secret")):
             if len(text.encode()) > NAME_MAX or "\0" in text:
                 raise ValueError(f"{what}: {text!r} has more than {NAME_MAX} bytes or a zero in it")
-        nodes = None if members is None else (ctypes.c_uint32 * len(members))(*members)
         config = _abi.CommConfig(
-            fabric=fabric, name=name.encode(), secret=None if secret is None else secret.encode(), members=nodes,
-            size=0 if members is None else len(members), rank=RANK_SELF if rank is None else rank, depth=depth,
-            bits=lookup(BITS, bits, "bits"), deadline_ns=deadline(timeout))
+            fabric=number("fabric", fabric, 0, 2**64 - 1), name=name.encode(),
+            secret=None if secret is None else secret.encode(),
+            members=None if members is None else _words("members", members),
+            size=0 if members is None else len(members),
+            rank=RANK_SELF if rank is None else number("rank", rank, 0, RANK_SELF - 1),
+            depth=number("depth", depth, 0, 2**32 - 1), bits=lookup(BITS, bits, "bits"), deadline_ns=deadline(timeout))
         lib = context._lib
         _join(context, lambda handle, out: lib.torcoll_comm_create(handle, ctypes.byref(config), out), self, name)
 
@@ -390,11 +392,10 @@ class Comm(Collectives):
 
         A rank with colour None takes part in the call and gets None.
         """
-        number = COLOUR_NONE if colour is None else colour
-        if not 0 <= number <= COLOUR_NONE or (colour is not None and number == COLOUR_NONE):
-            raise ValueError(f"colour: {colour!r} is not None or from 0 to 2**32 - 2")
+        group = COLOUR_NONE if colour is None else number("colour", colour, 0, COLOUR_NONE - 1)
+        order = number("key", key, -2**31, 2**31 - 1)
         return self._group(
-            "split", lambda own, out: self._lib.torcoll_comm_split(own, number, key, deadline(timeout), out))
+            "split", lambda own, out: self._lib.torcoll_comm_split(own, group, order, deadline(timeout), out))
 
     def slice(self, *dims: int, timeout: Optional[float] = None) -> "Comm":
         """Make a comm of the nodes whose coordinates differ from this node's in these dimensions only.
@@ -420,7 +421,7 @@ class Comm(Collectives):
         dims = len(self.info().dims)
         if len(start) != dims or len(extent) != dims:
             raise ValueError(f"start, extent: the fabric has {dims} dimensions")
-        corner, sides = (ctypes.c_uint32 * dims)(*start), (ctypes.c_uint32 * dims)(*extent)
+        corner, sides = _words("start", start), _words("extent", extent)
         return self._group(
             "block", lambda own, out: self._lib.torcoll_comm_block(own, corner, sides, deadline(timeout), out))
 
@@ -517,6 +518,11 @@ class Comm(Collectives):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a comm is of its process: join one in each")
+
+
+def _words(what: str, values: Sequence[int]) -> "ctypes.Array[ctypes.c_uint32]":
+    """Numbers for the library."""
+    return (ctypes.c_uint32 * len(values))(*(number(what, value, 0, 2**32 - 1) for value in values))
 
 
 def _join(context: Context, make: Callable[[int, Any], Any], comm: Comm, name: str) -> bool:

@@ -6,6 +6,7 @@ in elements; "own block" is the calling rank's part of a vector, as Comm.block_o
 """
 
 import ctypes
+import operator
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +69,14 @@ def deadline(timeout: Optional[float]) -> int:
         raise ValueError(f"timeout: {timeout!r} is no number of seconds from 0 on")
     # an infinite one, too
     return max(1, time.monotonic_ns() + int(min(timeout * 1e9, 1 << 62)))
+
+
+def number(what: str, value: int, low: int, high: int) -> int:
+    """An integer that has a place in the library's struct: ctypes would make another one of what is too large."""
+    integer = operator.index(value)
+    if not low <= integer <= high:
+        raise ValueError(f"{what}: {value!r} is no number from {low} to {high}")
+    return integer
 
 
 def block(count: int, rank: int, size: int) -> tuple[int, int]:

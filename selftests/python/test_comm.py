@@ -309,6 +309,29 @@ def test_close__once_where_a_join_ends_before_an_op(fake: Fake, monkeypatch: pyt
     assert fake.state.comms == 0
 
 
+@pytest.mark.parametrize("what, args", [
+    ("fabric", {"fabric": 1 << 64}), ("fabric", {"fabric": -1}), ("members", {"members": [0, 1 << 32]}),
+    ("members", {"members": [-1]}), ("rank", {"rank": -1}), ("rank", {"rank": 0xFFFFFFFF}),
+    ("depth", {"depth": 1 << 32}), ("depth", {"depth": -1})], ids=str)
+def test_join__numbers_that_do_not_fit(fake: Fake, what: str, args: dict[str, Any]) -> None:
+    args.setdefault("fabric", 1)
+    with pytest.raises(ValueError, match=f"^{what}: .* is no number from 0 to "):
+        torcoll.Comm(**args)
+    assert not fake.calls("comm-add")
+
+
+def test_groups__numbers_that_do_not_fit(comm: torcoll.Comm) -> None:
+    for key in (-(1 << 31) - 1, 1 << 31):
+        with pytest.raises(ValueError, match="key: .* is no number from -2147483648 to 2147483647"):
+            comm.split(0, key)
+    with pytest.raises(ValueError, match="start: -1 is no number"):
+        comm.block([-1], [2])
+    with pytest.raises(ValueError, match="extent: 4294967298 is no number"):
+        comm.block([0], [(1 << 32) + 2])
+    with pytest.raises(TypeError):
+        comm.split(0, 1.5)  # type: ignore[arg-type]
+
+
 def test_algorithms__are_restricted(comm: torcoll.Comm) -> None:
     comm.set_algorithm("allreduce:ring")
     with pytest.raises(torcoll.Invalid, match="ringg"):
