@@ -86,6 +86,14 @@ params()
 		[[ $(sort -u "$scratch"/[01].err) == 'params 2 3 0 0 0 0 0 0' ]]
 }
 
+# The fake has no fabric.
+halo()
+{
+	ranks 1 "$perf" halo -b 8 -e 8 -n 1
+	(($? == 1)) && grep -qx 'torcoll-perf: rank 0: what the neighbours of a halo are on this fabric is not known: Invalid argument' \
+		"$scratch/0.err"
+}
+
 json()
 {
 	ranks 2 "$perf" allreduce -b 8 -e 32 -n 1 --format json &&
@@ -118,6 +126,7 @@ check perf__sizes sizes
 check perf__wrong_result_in_place wrong in-place
 check perf__wrong_result_out_of_place wrong out-of-place
 check perf__checksums_agree checksums
+check perf__halo_that_cannot_be_checked halo
 check perf__params params
 check perf__json json
 check perf__osu osu

@@ -147,6 +147,17 @@ static int bench_all(struct perf *p)
 	return err;
 }
 
+/* A halo that cannot be checked is not measured. */
+static int find_neighbours(struct perf *p)
+{
+	int err = p->o->collective == TORCOLL_HALO ? halo_init(p) : 0;
+
+	if (err)
+		fprintf(stderr, "torcoll-perf: rank %u: what the neighbours of a halo are on this fabric is not known: %s\n",
+			p->rank, strerror(-err));
+	return err;
+}
+
 static int perf(struct perf *p)
 {
 	uint64_t bytes = sizes_max(p->o);
@@ -155,10 +166,11 @@ static int perf(struct perf *p)
 	p->rank = torcoll_comm_rank(p->comm);
 	p->size = torcoll_comm_size(p->comm);
 	p->counts = calloc(p->size, sizeof(*p->counts));
-	err = !p->counts || data_init(p->size) || buffer_alloc(p, &p->send, bytes) ||
-	      buffer_alloc(p, &p->recv, bytes) || bench_all(p);
+	err = !p->counts || data_init(p->size) || find_neighbours(p) ||
+	      buffer_alloc(p, &p->send, bytes) || buffer_alloc(p, &p->recv, bytes) || bench_all(p);
 	buffer_free(p, &p->recv);
 	buffer_free(p, &p->send);
+	halo_exit(p);
 	data_exit();
 	free(p->counts);
 	return err || p->wrong;

@@ -35,16 +35,9 @@ bool has_redop(enum torcoll_collective collective)
 
 uint32_t part_granule(const struct perf *p)
 {
-	struct torcoll_comm_info info;
-	uint32_t ways = 0;
-
 	if (p->o->collective == TORCOLL_ALLTOALL)
 		return p->size;
-	if (p->o->collective != TORCOLL_HALO || torcoll_comm_info(p->comm, &info))
-		return 1;
-	for (uint32_t i = 0; i < info.ndim; i++)
-		ways += info.side[i] > 1 ? 2 : 0;
-	return ways ? ways : 2;
+	return p->o->collective == TORCOLL_HALO ? halo_ways(p) : 1;
 }
 
 bool has_root(enum torcoll_collective collective)
@@ -105,25 +98,13 @@ static uint64_t check_exchanged(const struct perf *p, const struct result *r, co
 /* Check a halo: the block that the neighbour has for the opposite direction. */
 static uint64_t check_halo(const struct perf *p, const struct result *r, const uint8_t *buf)
 {
-	uint64_t n = r->count / part_granule(p), wrong = 0;
-	uint32_t stride = 1, way = 0, side, at;
-	struct torcoll_comm_info info;
+	uint64_t n = r->count / halo_ways(p), wrong = 0;
+	size_t element = torcoll_type_size(r->type);
 
-	if (torcoll_comm_info(p->comm, &info))
-		return r->count;
-	for (uint32_t d = 0; d < info.ndim; stride *= info.side[d++]) {
-		side = info.side[d];
-		at = p->rank / stride % side;
-		for (int up = 0; up < 2 && (side > 1 || p->size == 1); up++, way++) {
-			uint32_t to = (at + (up ? 1 : side - 1)) % side;
-
-			wrong += data_check_input(r, p->rank + (to - at) * stride,
-						  (struct part){ (way ^ 1) * n, n },
-						  buf + way * n * torcoll_type_size(r->type));
-		}
-		if (p->size == 1)
-			break;
-	}
+	for (uint32_t way = 0; way < halo_ways(p); way++)
+		wrong += data_check_input(r, halo_neighbour(p, way),
+					  (struct part){ (way ^ 1) * n, n },
+					  buf + way * n * element);
 	return wrong;
 }
 

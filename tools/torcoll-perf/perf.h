@@ -77,6 +77,8 @@ struct part {
 	uint64_t n;
 };
 
+struct tor_torus;
+
 /* The process's buffers: page boundary, offset, data, guard. */
 struct buffer {
 	void *map;
@@ -93,6 +95,7 @@ struct perf {
 	struct buffer send;
 	struct buffer recv;
 	uint64_t *counts;		/* of each rank's block */
+	struct tor_torus *grid;		/* of a halo's ranks */
 	uint64_t wrong;			/* over all ranks, so far */
 	double busbw_sum;
 	unsigned int busbw_count;
@@ -129,6 +132,12 @@ struct part part_received(const struct perf *p, const struct result *r);
 void part_counts(struct perf *p, const struct result *r);
 uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t *buf, char *first,
 		    size_t first_bytes);
+
+/* halo.c: what the ranks form; 0 or a negative errno */
+int halo_init(struct perf *p);
+void halo_exit(struct perf *p);
+uint32_t halo_ways(const struct perf *p);
+uint32_t halo_neighbour(const struct perf *p, uint32_t way);
 
 /* counters.c */
 bool counters_read(struct counters *c);
