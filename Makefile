@@ -326,7 +326,7 @@ mpi_component := $(B)/mpi/mca_coll_torcoll.so
 
 mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
 mpich_library := $(B)/mpi/libtorcoll-mpi.so
-mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h lib/internal.h
+mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h lib/internal.h lib/number.h
 
 # Open MPI's component names what it has of others, since a program may load Open MPI so that nobody else sees it, as Python does
 # with mpi4py 4.

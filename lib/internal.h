@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "number.h"
 #include "request.h"
 #include "sys.h"
 #include "torcoll.h"
@@ -185,20 +186,6 @@ int torcoll__check(const struct torcoll *t, const char *what);
  * variable is not set.
  */
 int torcoll__env_number(const char *name, uint64_t max, uint64_t *value);
-
-/* Parse an unsigned number up to @max; *@end points behind it. */
-static inline bool torcoll__parse_number(const char *s, uint64_t max, uint64_t *value,
-					 const char **end)
-{
-	char *tail;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(s, &tail, s[0] == '0' && (s[1] | 0x20) == 'x' ? 16 : 10);
-	*end = tail;
-	return !errno && *value <= max;
-}
 
 /* ---- place.c ---- */
 

@@ -25,6 +25,7 @@
 #include <vector>
 #include <c10/util/Exception.h>
 
+#include "number.h"
 #include "progress.hpp"
 
 namespace tortorch {
@@ -96,13 +97,12 @@ struct Place {
 static uint64_t fabric_wanted()
 {
 	const char *text = getenv("TORCOLL_FABRIC");
-	char *end;
+	const char *end;
 	uint64_t key;
 
 	if (!text || !*text)
 		return 0;
-	key = strtoull(text, &end, 0);
-	if (*end || !key)
+	if (!torcoll__parse_number(text, UINT64_MAX, &key, &end) || *end || !key)
 		throw std::runtime_error("TORCOLL_FABRIC: \"" + std::string(text) +
 					 "\" is not the key of a fabric");
 	return key;

@@ -5,6 +5,7 @@
 #include <netlink/genl/genl.h>
 #include <stdlib.h>
 
+#include "number.h"
 #include "perf.h"
 
 /* Take the counters used here from the kernel's answer. */
@@ -42,13 +43,25 @@ static bool ask(struct nl_sock *sock, uint64_t fabric, struct counters *c)
 	return sent && nl_recvmsgs_default(sock) >= 0;
 }
 
+/* The key of the fabric that torcoll_comm_from_env() joined; 0: it is not known. */
+static uint64_t fabric_key(void)
+{
+	const char *text = getenv("TORCOLL_FABRIC"), *end;
+	struct torcoll_fabric only;
+	uint64_t key;
+
+	if (!text || !*text)
+		return torcoll_fabrics(&only, 1) == 1 ? only.key : 0;
+	return torcoll__parse_number(text, UINT64_MAX, &key, &end) && !*end ? key : 0;
+}
+
 /*
  * Read this node's counts since it joined the fabric. Return false if they are
  * not available; the columns are then omitted.
  */
 bool counters_read(struct counters *c)
 {
-	const char *fabric = getenv("TORCOLL_FABRIC");
+	uint64_t fabric = fabric_key();
 	struct nl_sock *sock = fabric ? nl_socket_alloc() : NULL;
 	bool ok = false;
 
@@ -57,7 +70,7 @@ bool counters_read(struct counters *c)
 		return false;
 	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take_counters, c);
 	if (!genl_connect(sock))
-		ok = ask(sock, strtoull(fabric, NULL, 0), c);
+		ok = ask(sock, fabric, c);
 	nl_socket_free(sock);
 	return ok && c->frames;
 }
