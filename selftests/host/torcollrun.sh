@@ -386,6 +386,7 @@ fails verbose__names_commands 0 "torcollrun: ranks 2-3 on b \(node 1\): $work/ss
 check exit__all_right run true
 check fails__exit_status ends_others 3 'ended with exit status 3' 'exit 3'
 check fails__signal ends_others 139 'was killed by SIGSEGV' 'kill -SEGV $$'
+check fails__real_time_signal ends_others 165 'was killed by signal 37' 'kill -37 $$'
 fails fails__no_such_program 127 'nothing: No such file' run "$work/nothing"
 fails fails__not_executable 126 'denied' run "$work/hosts"
 fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with exit status 255 before any ranks began' \

@@ -518,3 +518,15 @@ int job_code(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+const char *job_signal_name(int sig)
+{
+	const char *name = sigabbrev_np(sig);
+	static char text[24];
+
+	if (name)
+		snprintf(text, sizeof(text), "SIG%s", name);
+	else
+		snprintf(text, sizeof(text), "signal %d", sig);
+	return text;
+}

@@ -149,6 +149,9 @@ void job_kill(struct job *job, int sig);
 /* Return the exit status that stands for a wait() status. */
 int job_code(int status);
 
+/* Return "SIGKILL" or "signal 37": those of real time have no names. A static buffer. */
+const char *job_signal_name(int sig);
+
 /*
  * Become a program; on failure print the reason and exit like a shell: 127 if
  * there is no such program, or 126.

@@ -311,7 +311,7 @@ static void report(const struct run *run, uint32_t first)
 		if (run->job.proc[i].status == status)
 			fprintf(stderr, "%s%u", i == first ? "" : ",", i);
 	if (WIFSIGNALED(status))
-		fprintf(stderr, " killed by SIG%s%s\n", sigabbrev_np(WTERMSIG(status)),
+		fprintf(stderr, " killed by %s%s\n", job_signal_name(WTERMSIG(status)),
 			WCOREDUMP(status) ? ", core dumped" : "");
 	else
 		fprintf(stderr, " ended with exit status %d\n", WEXITSTATUS(status));

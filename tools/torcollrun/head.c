@@ -261,8 +261,8 @@ static void rank_ended(struct head *head, struct host *host, uint32_t rank, int 
 	if (!job_code(status) || !is_news(head))
 		return;
 	if (WIFSIGNALED(status))
-		complain("%s was killed by SIG%s%s%s", ranks_on(host, rank, 1),
-			 sigabbrev_np(WTERMSIG(status)),
+		complain("%s was killed by %s%s%s", ranks_on(host, rank, 1),
+			 job_signal_name(WTERMSIG(status)),
 			 WCOREDUMP(status) ? ", core dumped" : "", others);
 	else
 		complain("%s ended with exit status %d%s", ranks_on(host, rank, 1),
@@ -282,7 +282,7 @@ static void host_ended(struct job *job, uint32_t i)
 	if (host->ended == host->ranks || !is_news(head))
 		return;
 	if (WIFSIGNALED(status))
-		snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
+		snprintf(how, sizeof(how), "%s", job_signal_name(WTERMSIG(status)));
 	else
 		snprintf(how, sizeof(how), "exit status %d", WEXITSTATUS(status));
 	complain("%s: the connection ended with %s before %s ranks %s%s",
