@@ -264,6 +264,42 @@ slow_reader_and_child()
 	slowly sh -c 'yes 0123456789abcdef & sleep 1; exit 3' && slow_reader_ends 3
 }
 
+# unread OPTION...: what rank 0 writes without end nobody reads, nor closes; its torcollrun is pid.
+unread()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	(exec 9<"$work/pipe" && exec sleep 100) &
+	reader=$!
+	build/bin/torcollrun --ssh "$work/ssh" -H a "$@" yes >"$work/pipe" 2>"$work/err" &
+	pid=$!
+}
+
+unread_ends()
+{
+	slow_reader_ends "$1"
+	code=$?
+	kill "$reader"
+	return "$code"
+}
+
+unread_and_term()
+{
+	unread || return
+	sleep 1
+	kill "$pid" && unread_ends 143
+}
+
+unread_and_timeout()
+{
+	unread --timeout 1 && unread_ends 124 && grep -q 'had not ended after 1 s' "$work/err"
+}
+
+late_reader()
+{
+	(($(run --no-prefix seq 100000 2>&1 | (sleep 1; sort | uniq -c | awk '$1 == 3' | wc -l)) == 100000))
+}
+
 # As under nohup.
 hup_ignored()
 {
@@ -405,6 +441,9 @@ check signal__hup_ignored hup_ignored
 check signal__pipe no_reader
 check signal__reader_is_slow slow_reader_and_term
 check exit__reader_is_slow slow_reader_and_child
+check exit__reader_is_late late_reader
+check signal__nobody_reads unread_and_term
+check timeout__nobody_reads unread_and_timeout
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
 check signal__second_int_kills_sooner sooner_than_grace

@@ -19,11 +19,13 @@
 #define FILES_BESIDE	64
 #define GRACE_MS	2000
 #define TURN_MS		50
+#define LINGER_MS	1000	/* for output that is not read, of a job in a hurry */
 
-/* What is polled: two files of the job, and three of each process. */
+/* What is polled: four files of the job, and three of each process. */
 #define SLOT_SIGNAL	0
 #define SLOT_COMMAND	1
-#define SLOTS		2
+#define SLOT_OUTPUT	2
+#define SLOTS		4
 #define SLOTS_PER_PROC	3
 
 static size_t stream_slot(uint32_t i, int s)
@@ -438,6 +440,8 @@ static void take_signals(struct job *job)
 	while (read(job->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
+		job->leave = job->hurry;
+		job->hurry = true;
 		if (job->ending)
 			job_kill(job, SIGKILL);
 		else
@@ -448,35 +452,60 @@ static void take_signals(struct job *job)
 	reap(job);
 }
 
-/* Do what is due. Return the ms until the next such time, or -1. */
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Until when output may wait for who reads it. */
+static uint64_t output_end(const struct job *job)
+{
+	if (job->alive || !job->hurry)
+		return JOB_NEVER;
+	return job->leave ? 0 : job->written_at + LINGER_MS;
+}
+
+/*
+ * Do what is due. Return the ms until the next such time, or -1. Whoever ends as
+ * another failed may wait until its last words are read.
+ */
 static int serve_timers(struct job *job)
 {
 	uint64_t now = job_now(), next;
+	bool kills;
 
 	if (now >= job->deadline) {
 		job->deadline = JOB_NEVER;
+		job->hurry = true;
 		job->ops->late(job);
 	}
-	if (now >= job->kill_at) {
+	kills = job->hurry || !job_output_waits(job);
+	if (kills && now >= job->kill_at) {
 		job_kill(job, SIGKILL);
 		job->kill_at = now + job->grace_ms;
 	}
-	next = job->deadline < job->kill_at ? job->deadline : job->kill_at;
-	return next == JOB_NEVER ? -1 : (int)(next - now < INT32_MAX ? next - now : INT32_MAX);
+	next = sooner(sooner(job->deadline, kills ? job->kill_at : JOB_NEVER), output_end(job));
+	if (next == JOB_NEVER)
+		return -1;
+	return next > now ? (int)sooner(next - now, INT32_MAX) : 0;
 }
 
 static void wait_for_news(struct job *job, struct pollfd *fds)
 {
 	struct pollfd *of = fds + SLOTS;
+	bool full = job_output_waits(job);
 	uint32_t i;
+	int s;
 
 	fds[SLOT_SIGNAL] = (struct pollfd){ job->signal_fd, POLLIN, 0 };
 	fds[SLOT_COMMAND] = (struct pollfd){ job->command_fd, POLLIN, 0 };
+	for (s = 0; s < 2; s++)
+		fds[SLOT_OUTPUT + s] = (struct pollfd){ job_output_fd(job, s), POLLOUT, 0 };
 	for (i = 0; i < job->count; i++) {
 		const struct job_proc *proc = &job->proc[i];
 
-		*of++ = (struct pollfd){ proc->out[0].fd, POLLIN, 0 };
-		*of++ = (struct pollfd){ proc->out[1].fd, POLLIN, 0 };
+		for (s = 0; s < 2; s++)
+			*of++ = (struct pollfd){ full ? -1 : proc->out[s].fd, POLLIN, 0 };
 		*of++ = (struct pollfd){ job_is_fed(job, i) ? -1 : proc->in, POLLOUT, 0 };
 	}
 	if (poll(fds, of - fds, serve_timers(job)) > 0 && fds[SLOT_COMMAND].revents)
@@ -486,22 +515,28 @@ static void wait_for_news(struct job *job, struct pollfd *fds)
 /* Nobody reads: as if SIGPIPE had come, but the processes are ended in order. */
 static void check_output(struct job *job)
 {
-	fflush(stdout);
-	fflush(stderr);
-	if (!ferror(stdout) || job->ending)
+	job_output_write(job);
+	if (!job->output[0].gone || job->ending)
 		return;
 	job->signal = SIGPIPE;
 	job_end(job, SIGTERM);
 }
 
+/* Return whether there is something to wait for. */
+static bool is_over(const struct job *job)
+{
+	return !job->alive && (!job_output_waits(job) || job_now() >= output_end(job));
+}
+
 void job_follow(struct job *job)
 {
 	struct pollfd *fds = calloc(SLOTS_PER_PROC * (size_t)job->count + SLOTS, sizeof(*fds));
+	bool able = job_output_begin(job) && fds;
 	uint32_t i;
 
-	if (!fds)
+	if (!able)
 		job_kill(job, SIGKILL);
-	while (fds && job->alive) {
+	while (able && !is_over(job)) {
 		wait_for_news(job, fds);
 		for (i = 0; i < job->count; i++)
 			job_feed_more(job, i);
@@ -510,6 +545,7 @@ void job_follow(struct job *job)
 		check_output(job);
 	}
 	free(fds);
+	job_output_end(job);
 	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 	file_close(&job->signal_fd);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #define JOB_LINE_MAX	65536	/* bytes; a longer line is delivered in pieces */
@@ -34,6 +35,15 @@ struct job_proc {
 	char *fed;			/* what is to be written to it, or NULL */
 	size_t fed_at, fed_len;		/* bytes of that: written; all */
 	struct job_stream out[2];	/* stdout, stderr */
+};
+
+/* What was printed on stdout or stderr and is not written yet. */
+struct job_output {
+	int fd;
+	FILE *own, *kept;		/* the program's own; what stands for it meanwhile */
+	char *text;
+	size_t at, len, room;		/* bytes: written; all; allocated */
+	bool gone;			/* nobody reads it any more */
 };
 
 struct job;
@@ -69,8 +79,12 @@ struct job_ops {
  * @deadline: when to call @ops->late, by job_now(); or JOB_NEVER
  * @signal: first signal that this process received, or 0
  * @ending: processes were told to end
+ * @hurry: by a signal or for the time limit: not even output is waited for long
+ * @leave: by a second signal: nor for a moment
  * @kill_at: when to send KILL
  * @turn: of the streams, the one that is read next
+ * @output: stdout and stderr, if these are two files; all is in the first if not
+ * @written_at: when something of that was written last
  * @signal_fd: delivers this process's signals
  * @old_mask: signal mask of the processes
  */
@@ -86,8 +100,12 @@ struct job {
 	uint64_t deadline;
 	int signal;
 	bool ending;
+	bool hurry;
+	bool leave;
 	uint64_t kill_at;
 	uint32_t turn;
+	struct job_output output[2];
+	uint64_t written_at;
 	int signal_fd;
 	sigset_t old_mask;
 };
@@ -137,8 +155,25 @@ void job_feed_more(struct job *job, uint32_t i);
 /* Return whether all that a process is fed was written. */
 bool job_is_fed(const struct job *job, uint32_t i);
 
-/* Deliver lines, and pass on signals, until all processes have ended. */
+/*
+ * Deliver lines, and pass on signals, until all processes have ended. What is
+ * printed meanwhile waits for those who read it, and the processes with it.
+ */
 void job_follow(struct job *job);
+
+/*
+ * output.c: keep what is printed from now on, until job_output_end(). Return
+ * whether there is memory; job_output_end() is due in any case.
+ */
+bool job_output_begin(struct job *job);
+void job_output_end(struct job *job);
+
+/* Write what can be written now. */
+void job_output_write(struct job *job);
+
+/* Return whether something is left; which file that is of, or -1. */
+bool job_output_waits(const struct job *job);
+int job_output_fd(const struct job *job, int s);
 
 /* Ask all processes to end by @sig; KILL follows after the grace time. */
 void job_end(struct job *job, int sig);

@@ -148,16 +148,19 @@ static void take_command(struct job *job)
 
 	switch (read(job->command_fd, &letter, 1)) {
 	case 1:
-		if (letter == 'K')
+		if (letter == 'K') {
+			job->hurry = true;
 			job_kill(job, SIGKILL);
-		else
+		} else {
 			job_end(job, letter == 'I' ? SIGINT : letter == 'H' ? SIGHUP : SIGTERM);
+		}
 		return;
 	case -1:
 		if (errno == EINTR || errno == EAGAIN)
 			return;
 	}
 	job->command_fd = -1;
+	job->hurry = true;
 	job_end(job, SIGTERM);
 }
 

@@ -297,8 +297,11 @@ static void run_late(struct job *job)
 
 	if (!is_news(head))
 		return;
-	complain("%u of %u ranks had not ended after %u s; they are ended", head->running,
-		 head->run->ranks, head->run->timeout);
+	if (head->running)
+		complain("%u of %u ranks had not ended after %u s; they are ended", head->running,
+			 head->run->ranks, head->run->timeout);
+	else
+		complain("what the ranks wrote was not read after %u s", head->run->timeout);
 	fail(head, EXIT_TIMEOUT);
 }
 
