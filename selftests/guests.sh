@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154
 #
-# The guest tests of selftests/run, which sources this. A guest waits for a third of its time; so there are two of them where
-# there is room, each of which takes the next test that none has taken. What they and the host know of NAME lies in build/log/
-# check/guest/:
+# The guest tests of selftests/run, which sources this. There are two guests where there is room, each of which takes the next
+# test that none has taken. The first one has two processors, and takes those first whose head says "# processors: 2": what
+# several contexts do at a time is what they are about. Where two for each would share two of the host's, each would wait for the
+# other, at half as much work again: the second guest has one. What they and the host know of NAME lies in build/log/check/guest/:
 #
 #   NAME.taken/N     guest N has begun it; a folder can be made once
 #   NAME.log         what it printed
@@ -242,7 +243,7 @@ boot()
 		environment+=(--env "$name=${!name}")
 	done
 	setpriv --pdeathsig TERM qemu/run --timeout $limit --results "$logs/guest" --log "$logs/guest/kernel.$1.log" \
-		--mem "$memory" --env TORCOLL_SLOW="$slow" --env KERNEL="${KERNEL-}" \
+		--cpus "$(processors_of "$1")" --mem "$memory" --env TORCOLL_SLOW="$slow" --env KERNEL="${KERNEL-}" \
 		--env MORE_SECONDS="${MORE_SECONDS:-0}" "${environment[@]}" \
 		--append "$append" -- selftests/run --in-guest "$@" {running}>&- &
 	mind "$1" $!
@@ -288,7 +289,39 @@ keep_guest()
 		leave_result "kernel.$1" "$logs/guest" 0 1 0 0 "the guest ended with code $code"
 }
 
-# As many guests as run at once, for $1 tests: each has two processors, which it does not always use.
+# Guests of kernels that check themselves are for what happens at a time.
+processors_of()
+{
+	if [[ $suite == check ]] && (($1 > 1 && $(nproc) < 4)); then
+		echo 1
+	else
+		echo 2
+	fi
+}
+
+# tests_of GUEST TEST...: those that it may take, in its order.
+tests_of()
+{
+	local guest=$1 name
+
+	if [[ $suite != check ]]; then
+		printf '%s\n' "${@:2}"
+		return
+	fi
+	for name in "${@:2}"; do
+		! needs_processors "$name" || (($(processors_of "$guest") < 2)) || echo "$name"
+	done
+	for name in "${@:2}"; do
+		needs_processors "$name" || echo "$name"
+	done
+}
+
+needs_processors()
+{
+	grep -qx '# processors: 2' "selftests/$1.sh"
+}
+
+# As many guests as run at once, for $1 tests.
 guests_at_once()
 {
 	local free
@@ -333,7 +366,7 @@ longest_first()
 
 run_guests()
 {
-	local folder f n count tests=()
+	local folder f n count own tests=()
 
 	for folder in "${guest_folders[@]}"; do
 		while read -r f; do
@@ -347,7 +380,9 @@ run_guests()
 	count=$(guests_at_once ${#tests[@]})
 	echo "booting $( ((count == 1)) && echo a guest || echo "$count guests") with kernel ${KERNEL:-6.12} for ${#tests[@]} tests"
 	for ((n = 1; n <= count; n++)); do
-		keep_guest $n "${tests[@]}" &
+		mapfile -t own < <(tests_of $n "${tests[@]}")
+		((${#own[@]})) || continue
+		keep_guest $n "${own[@]}" &
 		keepers+=($!)
 	done
 	while (($(jobs -rp | wc -l))); do

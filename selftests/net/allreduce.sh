@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
 # takes: 250
+# processors: 2
 #
 # Allreduce is right: sizes, types, in place and not, shapes, algorithms; and every rank has the same
 # bits. torcoll-perf compares with what the sums must be and fails if anything is wrong.

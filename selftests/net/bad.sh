@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Bad calls, bad requests and bad frames: each is refused in its own way, and everything goes on.
 

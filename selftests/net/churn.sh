@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # 16 processes make and close comms, each with 256 ops in flight: COMMS of them, 16 unless it says otherwise
 # (selftests/long/churn.sh). Results are right, and nothing is left.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # How ops end: cases of the ring; and that a process that computes while an allreduce of 4 MiB goes on has nothing to
 # do with it: from its submission to its end it calls nothing, is not woken, and no work of the module runs.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# processors: 2
 #
 # Random calls of every kind against a sequential program, on tori of several shapes. CONFORMANCE_CASES are drawn from
 # CONFORMANCE_SEED. What pairs of properties they have is counted over all shapes; 2000 of them are to meet every pair.

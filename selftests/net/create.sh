@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# processors: 2
 #
 # Making a comm on 16 nodes costs little more than calls on one: whichever rank is the last, nobody waits for a
 # repetition; and what the first comm had to find out about plans the others know.

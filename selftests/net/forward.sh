@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # A node between two others copies nothing and allocates nothing for the frames that cross it: counted in the kernel, by
 # its function tracer, over an exchange of nodes 0 and 3 of a ring of 8, which nodes 1 and 2 carry.

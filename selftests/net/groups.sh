@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Groups: dup, split, slice and block of comms, by what they add up and by whom they do not disturb.
 # And batches of ops.

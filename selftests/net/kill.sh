@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Processes die in the middle of ops: peers hear of it, pages are unpinned, the node goes on. KILLS says
 # how many times, at random moments.

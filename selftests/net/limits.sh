@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Who may open the device, what users may have, and that one who has all of it does not keep another
 # from what is his.

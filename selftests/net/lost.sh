@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Ranks that cannot be reached any more: a partition, a host that dies, one that begins anew. Every op across ends
 # with the error that says so, as soon as hellos are missing: long before the time that ops have, which is two minutes.

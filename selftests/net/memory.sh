@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Kinds of memory, and the library's cache of registered memory. Nothing of either is left.
 

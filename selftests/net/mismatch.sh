@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# processors: 2
 #
 # Ranks that call different things are told so, on both sides, in words that name both calls. Nodes that protect frames in
 # different ways are told so before anything is called.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Messages between two ranks: in every order, beside collectives, to oneself; and how they end when they fail. All of it with
 # a rank on each node, and with several, of which the first two are on one node, or on two.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # What libtorcoll adds to the module: ops beyond the depth of a comm, waits for several things, layouts and operators of
 # programs. With a rank on each node, and with several.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Programs started on all nodes: by torcollrun, and as the launchers of others start them, which is played by their
 # variables. A rank that never joins costs the others no 120 s; ranks are the launcher's wherever it has put them.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # Jobs that outlive their processes and hosts: ranks die in the middle of an allreduce, the others learn of it,
 # shrink the comm and go on, with right results.

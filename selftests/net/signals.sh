@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# processors: 2
 #
 # Signals that come while comms are made: at all ranks, all the time. Nobody may notice.
 

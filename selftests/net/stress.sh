@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# processors: 2
 #
 # Random calls for a while, in quiet and with links and configuration that change meanwhile; then fabric and module go
 # as soon as the last file is closed. STRESS_SECONDS= lasts longer, STRESS_SEED= repeats.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
+# processors: 2
 #
 # Comms with several ranks on a node: 1 to 3 of them, uneven, in a row or not. Every collective; how such a comm fails, which
 # names ranks, not nodes; and that ranks of one node send no frames.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
+# processors: 2
 #
 # A fabric is deleted with a thousand comms that were just closed, and a hundred that are open: nobody else waits for that,
 # and those who have one of the hundred hear who did it.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# processors: 2
 #
 # A large allreduce over veth copies no payload on its way out, nor its input before, and wakes nobody on its way.
 
