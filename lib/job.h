@@ -89,8 +89,8 @@ bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcol
  */
 void torcoll__push(struct torcoll *t, bool now);
 
-/* Return when a push is due for the deadline of an op that waits; 0: never. */
-uint64_t torcoll__queue_deadline(struct torcoll *t);
+/* Return when a push is due as an op that waits is late; 0: never. */
+uint64_t torcoll__queue_late(struct torcoll *t);
 
 /* Return the state of a job. */
 enum torcoll__job_state torcoll__job_look(struct torcoll__job *job);

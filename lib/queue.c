@@ -15,6 +15,13 @@
  */
 #define PUSH_NS		10000
 
+/*
+ * How long after its deadline a job fails that was given no slot. What the module
+ * has fails before, mostly with the rank that is missing, and with it what waits
+ * behind it: this is for what the module never learns of.
+ */
+#define LATE_NS		1000000000
+
 struct torcoll__lane {
 	struct torcoll__lane *next;
 	const struct torcoll_comm *comm;
@@ -22,7 +29,7 @@ struct torcoll__lane {
 	uint32_t peer;
 	struct torcoll__job *first;
 	struct torcoll__job **last;
-	uint64_t deadline_ns;		/* no job's is earlier; 0: there is none */
+	uint64_t late_ns;		/* no job is late before; 0: none ever is */
 };
 
 /* ---- jobs ---- */
@@ -182,10 +189,18 @@ static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
 	return lane;
 }
 
-/* Of two deadlines, of which each may be 0: none. */
+/* Of two times, of which each may be 0: never. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
+}
+
+/* Return when a job is late that was given no slot; 0: never. */
+static uint64_t job_late_ns(const struct torcoll__job *job)
+{
+	uint64_t deadline_ns = job->desc.deadline_ns;
+
+	return deadline_ns && deadline_ns < UINT64_MAX - LATE_NS ? deadline_ns + LATE_NS : 0;
 }
 
 static void count_queued(struct torcoll *t, int change)
@@ -207,7 +222,7 @@ static void lane_append(struct torcoll__lane *lane, struct torcoll__job *job)
 {
 	*lane->last = job;
 	lane->last = &job->next;
-	lane->deadline_ns = earlier(lane->deadline_ns, job->desc.deadline_ns);
+	lane->late_ns = earlier(lane->late_ns, job_late_ns(job));
 	count_queued(job->comm->t, 1);
 }
 
@@ -305,10 +320,6 @@ static bool job_push(struct torcoll__job *job)
 	return moved;
 }
 
-/*
- * A job that was given no slot until its deadline. It fails the comm, as it does
- * once it is started: the other ranks have an op of that number.
- */
 static void job_expire(struct torcoll__job *job)
 {
 	char kept[TORCOLL__SENTENCE_MAX];
@@ -317,39 +328,53 @@ static void job_expire(struct torcoll__job *job)
 	torcoll__fail(-ETIMEDOUT, "%s: no slot became free before its deadline",
 		      torcoll__op_name(job->op.collective));
 	job_fail(job, -ETIMEDOUT, ~0U, kept);
-	torcoll__ioctl(job->comm->t, TORCOLL_IOC_ABORT, &(struct torcoll_handle){
-		.size = sizeof(struct torcoll_handle), .handle = job->comm->handle });
 }
 
 /* Of a step that runs the module has the deadline. */
 static bool job_is_late(const struct torcoll__job *job, uint64_t now)
 {
-	return job->state == TORCOLL__JOB_READY && job->desc.deadline_ns &&
-	       job->desc.deadline_ns <= now;
+	uint64_t late_ns = job_late_ns(job);
+
+	return job->state == TORCOLL__JOB_READY && late_ns && late_ns <= now;
 }
 
-/* Fail the jobs that are late, whether they are first or not. */
-static void lane_expire(struct torcoll__lane *lane, uint64_t now)
+/* Fail the jobs that are late, whether they are first or not. Return whether any is. */
+static bool jobs_expire(struct torcoll__lane *lane, uint64_t now)
 {
 	struct torcoll__job *job, **p = &lane->first;
+	bool any = false;
 
-	/* the first may have become ready just now */
-	if ((!lane->deadline_ns || now < lane->deadline_ns) &&
-	    (!lane->first || !job_is_late(lane->first, now)))
-		return;
-	lane->deadline_ns = 0;
+	lane->late_ns = 0;
 	while ((job = *p)) {
 		if (job_is_late(job, now)) {
 			*p = job->next;
 			count_queued(job->comm->t, -1);
 			job_expire(job);
+			any = true;
 			continue;
 		}
-		if (job->desc.deadline_ns > now)
-			lane->deadline_ns = earlier(lane->deadline_ns, job->desc.deadline_ns);
+		if (job_late_ns(job) > now)
+			lane->late_ns = earlier(lane->late_ns, job_late_ns(job));
 		p = &job->next;
 	}
 	lane->last = p;
+	return any;
+}
+
+/*
+ * A job that is late fails the comm, as it does once it is started: the other
+ * ranks have an op of that number. Once for all of them, since an abort waits for
+ * what runs.
+ */
+static void lane_expire(struct torcoll__lane *lane, uint64_t now)
+{
+	/* the first may have become ready just now */
+	bool due = (lane->late_ns && now >= lane->late_ns) ||
+		   (lane->first && job_is_late(lane->first, now));
+
+	if (due && jobs_expire(lane, now))
+		torcoll__ioctl(lane->comm->t, TORCOLL_IOC_ABORT, &(struct torcoll_handle){
+			.size = sizeof(struct torcoll_handle), .handle = lane->comm->handle });
 }
 
 /* Context: t->queue. */
@@ -389,18 +414,18 @@ void torcoll__push(struct torcoll *t, bool now)
 	pthread_mutex_unlock(&t->queue);
 }
 
-uint64_t torcoll__queue_deadline(struct torcoll *t)
+uint64_t torcoll__queue_late(struct torcoll *t)
 {
 	const struct torcoll__lane *lane;
-	uint64_t deadline = 0;
+	uint64_t late_ns = 0;
 
 	if (!torcoll__is_queued(t))
 		return 0;
 	pthread_mutex_lock(&t->queue);
 	for (lane = t->lanes; lane; lane = lane->next)
-		deadline = earlier(deadline, lane->deadline_ns);
+		late_ns = earlier(late_ns, lane->late_ns);
 	pthread_mutex_unlock(&t->queue);
-	return deadline;
+	return late_ns;
 }
 
 /* ---- submission ---- */

@@ -561,7 +561,7 @@ struct torcoll_op {
 	void *recv;
 	const void *scalar;		/* one element, for TORCOLL_PREMULSUM */
 	uint32_t param[TORCOLL_PARAM_COUNT]; /* of the algorithm, 0: the module chooses */
-	uint64_t deadline_ns;		/* the op fails with -ETIMEDOUT then; 0: none */
+	uint64_t deadline_ns;		/* the op fails with -ETIMEDOUT within a second after; 0: none */
 	const uint64_t *recv_counts;	/* alltoall: elements from each rank, if counts are given */
 	const struct torcoll_displs *displs;	/* NULL: blocks follow each other */
 	const struct torcoll_function *function; /* instead of redop */

@@ -254,7 +254,7 @@ static int wanted_sleep(struct torcoll *t, const struct wanted *w, int watch)
 {
 	uint64_t left = time_until(w->deadline_ns);
 	/* for what the module does not know yet it has no event */
-	uint64_t sleep = time_until(torcoll__queue_deadline(t));
+	uint64_t sleep = time_until(torcoll__queue_late(t));
 	bool watched = watch >= 0;
 	int ready;
 

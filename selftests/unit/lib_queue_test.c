@@ -311,8 +311,8 @@ static int poll_time(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 }
 
 /*
- * An op that gets no slot until its deadline fails, and with it the comm: its peers have other ops
- * by that number.
+ * An op that gets no slot until its deadline, nor for the time that the module may take to name who
+ * is missing, fails, and with it the comm: its peers have other ops by that number.
  */
 static void deadline__passes_in_the_queue(void **state)
 {
@@ -331,7 +331,7 @@ static void deadline__passes_in_the_queue(void **state)
 	assert_int_equal(torcoll_run(f->comm, &op), -ETIMEDOUT);
 	assert_string_equal(torcoll_last_error(),
 			    "allreduce: no slot became free before its deadline (ETIMEDOUT)");
-	assert_int_equal(fake.now, 1000 + 500000000);
+	assert_int_equal(fake.now, 1000 + 500000000 + LATE_NS);
 	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
 	assert_false(torcoll__is_queued(f->t));
 	assert_null(f->t->lanes);
@@ -355,13 +355,13 @@ static void deadline__passes_behind_others(void **state)
 	start(f, &req[1]);
 	op.deadline_ns = 5000;
 	assert_int_equal(torcoll_submit(f->comm, &op, &late[0]), 0);
-	assert_int_equal(torcoll_wait_until(&late[0], 4000), -EAGAIN);
-	assert_int_equal(fake.now, 4000);
+	assert_int_equal(torcoll_wait_until(&late[0], LATE_NS + 4000), -EAGAIN);
+	assert_int_equal(fake.now, LATE_NS + 4000);
 	assert_int_equal(torcoll_wait(&late[0]), -ETIMEDOUT);
-	assert_int_equal(fake.now, 5000);
+	assert_int_equal(fake.now, LATE_NS + 5000);
 	assert_int_equal(f->t->queued, 2);
 	assert_int_equal(torcoll_wait(&late[1]), -ETIMEDOUT);
-	assert_int_equal(fake.now, 9000);
+	assert_int_equal(fake.now, LATE_NS + 9000);
 	/* what is behind them stays behind what is before them */
 	fake.slots = 1;
 	fake.now += PUSH_NS;
@@ -382,7 +382,7 @@ static void deadline__passes_between_steps(void **state)
 
 	fake.slots = 1;
 	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
-	fake.now = 6000;
+	fake.now = LATE_NS + 6000;
 	torcoll__push(f->t, true);
 	assert_int_equal(f->t->queued, 1);
 	post(posted[0], 0, 0);
@@ -391,6 +391,85 @@ static void deadline__passes_between_steps(void **state)
 	assert_string_equal(torcoll_last_error(),
 			    "gather: no slot became free before its deadline (ETIMEDOUT)");
 	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+}
+
+#define DEADLINE_NS	1000000000ULL
+#define ASKS_NS		50000000	/* how long the module asks who has not called */
+
+/* The module ends what it has: aborted, or late. */
+static int poll_module(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	uint64_t end = DEADLINE_NS + ASKS_NS;
+
+	if (fake_calls(TORCOLL_IOC_ABORT)) {
+		post(posted[0], -ECANCELED, 0);
+	} else if (timeout_ns > end - fake.now) {
+		fake.now = end;
+		post(posted[0], -ETIMEDOUT, 0);
+	} else {
+		fake.now += timeout_ns;
+	}
+	return 0;
+}
+
+/* What waits behind an op does not end it before the module can say who is missing. */
+static void deadline__module_names_the_missing(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y, .deadline_ns = DEADLINE_NS,
+	};
+	struct torcoll_request req[2];
+
+	fake.now = 1000;
+	fake.slots = 1;
+	fake.on_poll = poll_module;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req[0]), 0);
+	/* as with a time for each op */
+	op.deadline_ns += 5000;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req[1]), 0);
+	assert_int_equal(torcoll_wait(&req[0]), -ETIMEDOUT);
+	assert_int_equal(torcoll_request_error_rank(&req[0]), 3);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+}
+
+/* An abort waits for the ops that run: there is one for all that are late. */
+static void deadline__aborts_once(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y, .deadline_ns = 5000,
+	};
+	struct torcoll_request req[4];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		assert_int_equal(torcoll_submit(f->comm, &op, &req[i]), 0);
+	fake.now = LATE_NS + 6000;
+	for (size_t i = 1; i < ARRAY_SIZE(req); i++)
+		assert_int_equal(torcoll_test(&req[i]), -ETIMEDOUT);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	assert_null(f->t->lanes);
+}
+
+/* A deadline so late that nothing is later is none. */
+static void deadline__at_the_end_of_time(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y, .deadline_ns = UINT64_MAX,
+	};
+	struct torcoll_request req[2];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		assert_int_equal(torcoll_submit(f->comm, &op, &req[i]), 0);
+	fake.now = LATE_NS;
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	assert_int_equal(torcoll__queue_late(f->t), 0);
 }
 
 /* Lists and factor are the caller's again when the call returns. */
@@ -646,6 +725,9 @@ int main(void)
 		test_queue(deadline__passes_in_the_queue),
 		test_queue(deadline__passes_behind_others),
 		test_queue(deadline__passes_between_steps),
+		test_queue(deadline__module_names_the_missing),
+		test_queue(deadline__aborts_once),
+		test_queue(deadline__at_the_end_of_time),
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
 		test_queue(close__drops_what_waits),
