@@ -300,6 +300,94 @@ late_reader()
 	(($(run --no-prefix seq 100000 2>&1 | (sleep 1; sort | uniq -c | awk '$1 == 3' | wc -l)) == 100000))
 }
 
+# A terminal that is not read has room for less than what poll() promises.
+frozen_terminal()
+{
+	timeout -s KILL 14 python3 - "${torcollrun[@]}" --timeout 1 yes <<-'PYTHON'
+		import os, pty, subprocess, sys
+		master, slave = pty.openpty()
+		run = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
+		try:
+		    sys.exit(run.wait(12) != 124)
+		except subprocess.TimeoutExpired:
+		    run.kill()
+		    sys.exit(1)
+	PYTHON
+}
+
+# read_later SECONDS: what comes on stdin.
+read_later()
+{
+	sleep "$1"
+	cat
+}
+
+# The last words of a rank that is ended as another failed, for a reader that pauses for longer than ranks are given.
+last_words()
+{
+	# shellcheck disable=SC2016
+	run --no-prefix bash -c '
+		if ((TORCOLL_RANK == 1)); then sleep 0.5; exit 3; fi
+		((TORCOLL_RANK)) || trap "seq -f \"last %.0f\" 100000; exit 0" TERM
+		sleep 100 & wait' 2>"$work/err" | read_later 8 >"$work/out"
+	((PIPESTATUS[0] == 3)) && (($(grep -c '^last ' "$work/out") == 100000))
+}
+
+# Who reads is given a second from when there is something to be read, which others' output has no room for.
+late_output()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	(exec 9<"$work/pipe" && sleep 2.5 && exec cat <&9) >"$work/out" &
+	reader=$!
+	build/bin/torcollrun --ssh "$work/ssh" -H a bash -c 'trap "echo last words; exit 0" TERM; sleep 100 & wait' \
+		>"$work/pipe" 2>"$work/err" &
+	pid=$!
+	head -c 65536 /dev/zero >"$work/pipe"
+	sleep 2
+	kill "$pid" && ended_with 143 && wait "$reader" && grep -qa 'last words$' "$work/out"
+}
+
+cat >"$work/lingers" <<'SSH'
+#!/bin/bash
+shift
+bash -c "$*" <&0
+sleep 4
+SSH
+chmod +x "$work/lingers"
+
+connection_lingers()
+{
+	build/bin/torcollrun --ssh "$work/lingers" -H a --timeout 1 echo hello
+}
+
+# All has ended when the time is over, but for what is to be read.
+unread_words()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	(exec 9<"$work/pipe" && exec sleep 100) &
+	reader=$!
+	# more than a pipe holds, of which the agent wrote less
+	build/bin/torcollrun --ssh "$work/ssh" -H a --timeout 2 seq 7000 >"$work/pipe" 2>"$work/err" &
+	pid=$!
+	unread_ends 124 && grep -qx 'torcollrun: what the ranks wrote was not read after 2 s' "$work/err"
+}
+
+# Nobody reads stdout any more, and who has stderr does not read the last words either.
+unread_stderr()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	(exec 9<"$work/pipe" && exec sleep 100) &
+	reader=$!
+	timeout -s KILL 15 build/bin/torcollrun --ssh "$work/ssh" -H a \
+		bash -c 'trap "exec yes error >&2" TERM; yes & wait' 2>"$work/pipe" | head -n 1 >"$work/out"
+	code=${PIPESTATUS[0]}
+	kill "$reader"
+	((code == 141))
+}
+
 # As under nohup.
 hup_ignored()
 {
@@ -444,6 +532,12 @@ check exit__reader_is_slow slow_reader_and_child
 check exit__reader_is_late late_reader
 check signal__nobody_reads unread_and_term
 check timeout__nobody_reads unread_and_timeout
+check timeout__terminal_is_frozen frozen_terminal
+check timeout__words_are_unread unread_words
+fails timeout__connection_lingers 124 'all ranks have ended, but 1 connection had not after 1 s' connection_lingers
+check fails__last_words_are_read_late last_words
+check signal__output_begins_late late_output
+check signal__pipe_and_unread_stderr unread_stderr
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
 check signal__second_int_kills_sooner sooner_than_grace

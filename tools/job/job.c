@@ -457,6 +457,11 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Until when output may wait for who reads it. */
 static uint64_t output_end(const struct job *job)
 {
@@ -512,11 +517,27 @@ static void wait_for_news(struct job *job, struct pollfd *fds)
 		job->ops->command(job);
 }
 
+/* After a pause of the reader, processes that end have the time of which it took some. */
+void job_was_read(struct job *job)
+{
+	uint64_t now = job_now();
+
+	if (job->kill_at != JOB_NEVER && !job->hurry && now - job->written_at > LINGER_MS)
+		job->kill_at = later(job->kill_at, now + job->grace_ms);
+	job->written_at = now;
+}
+
 /* Nobody reads: as if SIGPIPE had come, but the processes are ended in order. */
 static void check_output(struct job *job)
 {
+	if (!job->waited && job_output_waits(job))
+		job->written_at = job_now();
 	job_output_write(job);
-	if (!job->output[0].gone || job->ending)
+	job->waited = job_output_waits(job);
+	if (!job->output[0].gone)
+		return;
+	job->hurry = true;
+	if (job->ending)
 		return;
 	job->signal = SIGPIPE;
 	job_end(job, SIGTERM);
@@ -528,7 +549,7 @@ static bool is_over(const struct job *job)
 	return !job->alive && (!job_output_waits(job) || job_now() >= output_end(job));
 }
 
-void job_follow(struct job *job)
+int job_follow(struct job *job)
 {
 	struct pollfd *fds = calloc(SLOTS_PER_PROC * (size_t)job->count + SLOTS, sizeof(*fds));
 	bool able = job_output_begin(job) && fds;
@@ -548,6 +569,7 @@ void job_follow(struct job *job)
 	job_output_end(job);
 	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 	file_close(&job->signal_fd);
+	return able ? 0 : -ENOMEM;
 }
 
 int job_code(int status)

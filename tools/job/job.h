@@ -44,6 +44,7 @@ struct job_output {
 	char *text;
 	size_t at, len, room;		/* bytes: written; all; allocated */
 	bool gone;			/* nobody reads it any more */
+	bool lost;			/* or there was no memory */
 };
 
 struct job;
@@ -79,12 +80,13 @@ struct job_ops {
  * @deadline: when to call @ops->late, by job_now(); or JOB_NEVER
  * @signal: first signal that this process received, or 0
  * @ending: processes were told to end
- * @hurry: by a signal or for the time limit: not even output is waited for long
+ * @hurry: by a signal, for the time limit or as nobody reads: not even output is waited for long
  * @leave: by a second signal: nor for a moment
  * @kill_at: when to send KILL
  * @turn: of the streams, the one that is read next
  * @output: stdout and stderr, if these are two files; all is in the first if not
- * @written_at: when something of that was written last
+ * @waited: whether something of that waited in the last turn
+ * @written_at: since when it waits, or when something was written last
  * @signal_fd: delivers this process's signals
  * @old_mask: signal mask of the processes
  */
@@ -105,6 +107,7 @@ struct job {
 	uint64_t kill_at;
 	uint32_t turn;
 	struct job_output output[2];
+	bool waited;
 	uint64_t written_at;
 	int signal_fd;
 	sigset_t old_mask;
@@ -158,8 +161,9 @@ bool job_is_fed(const struct job *job, uint32_t i);
 /*
  * Deliver lines, and pass on signals, until all processes have ended. What is
  * printed meanwhile waits for those who read it, and the processes with it.
+ * Return 0, or -ENOMEM: the processes are killed then, and not waited for.
  */
-void job_follow(struct job *job);
+int job_follow(struct job *job);
 
 /*
  * output.c: keep what is printed from now on, until job_output_end(). Return
@@ -174,6 +178,9 @@ void job_output_write(struct job *job);
 /* Return whether something is left; which file that is of, or -1. */
 bool job_output_waits(const struct job *job);
 int job_output_fd(const struct job *job, int s);
+
+/* Note that something was written, so that somebody reads. */
+void job_was_read(struct job *job);
 
 /* Ask all processes to end by @sig; KILL follows after the grace time. */
 void job_end(struct job *job, int sig);

@@ -6,6 +6,7 @@
 #include "job.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -42,14 +43,24 @@ static bool make_room(struct job_output *output, size_t n)
 	return true;
 }
 
+/* Keep nothing any more. */
+static void drop(struct job_output *output)
+{
+	output->gone = true;
+	output->at = output->len = 0;
+}
+
 static ssize_t keep(void *cookie, const char *text, size_t n)
 {
 	struct job_output *output = cookie;
 
 	if (output->gone)
 		return n;
-	if (output->room - output->len < n && !make_room(output, n))
-		return 0;
+	if (output->room - output->len < n && !make_room(output, n)) {
+		output->lost = true;
+		drop(output);
+		return n;
+	}
 	memcpy(output->text + output->len, text, n);
 	output->len += n;
 	return n;
@@ -74,13 +85,30 @@ static bool are_same(void)
 	       out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
+/*
+ * poll() promises a terminal's room for a byte: a write must not wait for more. Of
+ * a file of our own, since other programs have the one that was given.
+ */
+static int open_terminal(int fd)
+{
+	char path[32];
+
+	if (!isatty(fd))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 bool job_output_begin(struct job *job)
 {
 	struct job_output *output = job->output;
 
 	fflush(stdout);
-	for (int s = 0; s < 2; s++)
-		output[s] = (struct job_output){ .fd = STDOUT_FILENO + s };
+	for (int s = 0; s < 2; s++) {
+		int fd = STDOUT_FILENO + s, terminal = open_terminal(fd);
+
+		output[s] = (struct job_output){ .fd = terminal < 0 ? fd : terminal };
+	}
 	output[0].kept = open_kept(&output[0]);
 	output[1].kept = open_kept(&output[are_same() ? 0 : 1]);
 	if (!output[0].kept || !output[1].kept)
@@ -104,7 +132,12 @@ void job_output_end(struct job *job)
 		if (output[s].kept)
 			fclose(output[s].kept);
 		free(output[s].text);
+		if (output[s].fd > STDERR_FILENO)
+			close(output[s].fd);
 	}
+	if (output[0].lost || output[1].lost)
+		fprintf(stderr, "%s: out of memory: output is lost\n",
+			program_invocation_short_name);
 }
 
 /*
@@ -123,13 +156,11 @@ static void write_some(struct job *job, struct job_output *output)
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n < 0 && errno != EINTR) {
-			output->gone = true;
-			output->at = output->len = 0;
-		}
+		if (n < 0 && errno != EINTR)
+			drop(output);
 		if (n > 0) {
 			output->at += n;
-			job->written_at = job_now();
+			job_was_read(job);
 		}
 	}
 }

@@ -344,8 +344,10 @@ static int run_job(struct run *run)
 	err = job_start(&run->job, &rank);
 	if (err)
 		other_error("starting rank %u: %s", rank, strerror(-err));
-	job_follow(&run->job);
-	err = err ? CTL_REFUSED : result(run);
+	if (job_follow(&run->job))
+		err = other_error("out of memory");
+	else
+		err = err ? CTL_REFUSED : result(run);
 	job_free(&run->job);
 	return err;
 }

@@ -190,7 +190,8 @@ int agent_main(void)
 	else
 		printf("%c%c\n", FRAME_MARK, FRAME_BEGUN);
 	fflush(stdout);
-	job_follow(&agent.job);
+	if (job_follow(&agent.job))
+		err = complain("out of memory");
 	job_free(&agent.job);
 	return err ? EXIT_USAGE : 0;
 }

@@ -300,8 +300,11 @@ static void run_late(struct job *job)
 	if (head->running)
 		complain("%u of %u ranks had not ended after %u s; they are ended", head->running,
 			 head->run->ranks, head->run->timeout);
-	else
+	else if (job_output_waits(job))
 		complain("what the ranks wrote was not read after %u s", head->run->timeout);
+	else
+		complain("all ranks have ended, but %u connection%s had not after %u s", job->alive,
+			 job->alive == 1 ? "" : "s", head->run->timeout);
 	fail(head, EXIT_TIMEOUT);
 }
 
@@ -432,7 +435,8 @@ int head_main(struct run *run)
 	head.job.feed = true;
 	head.members = members_text(run);
 	start(&head);
-	job_follow(&head.job);
+	if (job_follow(&head.job))
+		head.code = complain("out of memory");
 	free(head.members);
 	job_free(&head.job);
 	return head.job.signal ? 128 + head.job.signal : head.code;
