@@ -467,8 +467,13 @@ class Comm(Collectives):
             handle = self._handle
             assert handle is not None
             if self._users:
-                self._lib.torcoll_abort(handle)
-                self._lock.wait_for(lambda: not self._users)
+                try:
+                    self._lib.torcoll_abort(handle)
+                    self._lock.wait_for(lambda: not self._users)
+                except BaseException:
+                    # a signal: the next call closes it
+                    self._closing = False
+                    raise
             self._handle = None
             joins = self._joins
         if not joins:

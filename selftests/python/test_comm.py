@@ -370,6 +370,31 @@ def test_close__ends_what_runs(fake: Fake) -> None:
     comm.close()
 
 
+def test_close__ended_by_a_signal_is_called_again(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.state.hold = True
+    comm = torcoll.Comm("test", fabric=1)
+
+    def work() -> None:
+        with pytest.raises(torcoll.Aborted):
+            comm.allreduce(bytearray(4))
+
+    def interrupt(_: Any) -> bool:
+        raise KeyboardInterrupt
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not fake.running():
+        time.sleep(0.001)
+    with monkeypatch.context() as patch:
+        patch.setattr(comm._lock, "wait_for", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            comm.close()
+    assert not comm.closed
+    comm.close()
+    thread.join(10)
+    assert comm.closed and fake.state.comms == 0
+
+
 def test_close__of_an_op_that_only_the_comm_knows(fake: Fake) -> None:
     fake.state.hold = True
     comm = torcoll.Comm("test", fabric=1)
