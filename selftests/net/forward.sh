@@ -47,6 +47,18 @@ forwarded()
 	echo $(($(counter 1 forwarded) + $(counter 2 forwarded)))
 }
 
+# exchange_counted NAME: how many frames it forwarded is in $trace.counted, as a check has a shell of its own.
+exchange_counted()
+{
+	local before code
+
+	before=$(forwarded)
+	exchange_whole "$1"
+	code=$?
+	echo $(($(forwarded) - before)) >"$trace.counted"
+	return "$code"
+}
+
 # tracing_during COMMAND...: receptions and what of $watched they called, in $trace.
 tracing_during()
 {
@@ -119,19 +131,19 @@ banded()
 }
 
 trace=$(mktemp)
-cleanup rm -f "$trace" "$trace.overrun"
+cleanup rm -f "$trace" "$trace.overrun" "$trace.counted"
 torus_up 8 "${patient[@]}"
 key=$(node 0 torcollctl -j fabric show | jq -r '.[0].key')
 exchange_whole warm >/dev/null || bail "no exchange"
 
-before=$(forwarded)
-check exchange__right on_one_cpu tracing_during exchange_whole traced
-after=$(forwarded)
+check exchange__right on_one_cpu tracing_during exchange_counted traced
+counted=$(cat "$trace.counted")
 check trace__complete test "$(awk '{ n += $2 } END { print n + 0 }' "$trace.overrun")" -eq 0
 diag <<<"$(receptions | cut -c 1-300)"
 
-check nodes_between__forward test $((after - before)) -ge 50
-is forwarded__each_was_seen "$(receptions | awk '$1 == "forwarded" { print $2 }')" $((after - before))
+check nodes_between__forward test "$counted" -ge 50
+# a word of the exchange before may cross between the tracer and the counter: those are seen and not counted
+check forwarded__each_was_seen test "$(receptions | awk '$1 == "forwarded" { print $2 }')" -ge "$counted"
 is forwarded__allocates_and_copies_nothing "$(receptions | awk '$1 == "forwarded" { print NF - 2 }')" 0
 # so the tracer would have shown them: whoever receives data sends acks
 check delivered__allocates test "$(receptions | awk '$1 == "delivered" { print NF - 2 }')" -gt 0
