@@ -304,7 +304,7 @@ def rss() -> int:
         return int(statm.read().split()[1]) * resource.getpagesize() // 1024
 
 
-def calls(comm: torcoll.Comm, n: int = 10000) -> None:
+def calls(comm: torcoll.Comm, n: int = int(os.environ.get("CALLS", "10000"))) -> None:
     """So many calls, blocking, not, and forgotten; memory must not grow behind the first tenth of them."""
     x, y = np.zeros(16, "f4"), np.zeros(16, "f4")
     before = 0
