@@ -166,6 +166,30 @@ static void assert_disagreed(u32 from, u32 to, u64 sent, u64 received)
 	}
 }
 
+/* What tor_op_begin() makes of a message of rank 1 to itself. */
+static u32 digest_to_self(u64 count)
+{
+	struct tor_call c = {
+		.ranks = RANKS, .collective = TORCOLL_SEND, .algorithm = TORCOLL_DIRECT,
+		.type = TORCOLL_U8, .root = 1, .count = count,
+	};
+
+	return tor_op_digest(&c);
+}
+
+/* Digests have 32 bits: whoever wants to read behind the sender's data finds two calls with the same one. */
+static void tor_chan_meet__equal_digests(void **state)
+{
+	struct slot *received;
+
+	assert_int_equal(digest_to_self(5920), digest_to_self(21789));
+	call(1, TOR_ROLE_SEND, 1, 5920, TORCOLL_U8);
+	received = call(1, TOR_ROLE_RECV, 1, 21789, TORCOLL_U8);
+	assert_true(rank[1].failed);
+	assert_int_equal(rank[1].comm.error, -EPROTO);
+	assert_int_equal(received->lane[0].chan.met, 0);
+}
+
 /* Whoever calls first, however long it is, to others or to oneself, everyone is told what both called. */
 static void pair__disagrees(void **state)
 {
@@ -353,6 +377,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_pair_refuse__then_invited_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_meet__in_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_meet__without_elements, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_chan_meet__equal_digests, setup, teardown),
 		cmocka_unit_test(pair__disagrees),
 		cmocka_unit_test(pair__late),
 		cmocka_unit_test_setup_teardown(tor_plan_message__refuses, setup, teardown),

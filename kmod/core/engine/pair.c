@@ -104,6 +104,17 @@ static bool can_meet(const struct tor_chan *chan)
 	return chan->state == TOR_CHAN_RUNNING || chan->held;
 }
 
+/*
+ * Return whether the two ends mean the same message. The calls themselves are
+ * compared: digests can be made to collide, and the receiver's call says how much
+ * is read of what the sender has.
+ */
+static bool is_same(const struct tor_wire_call *call[2], const u32 digest[2])
+{
+	return digest[0] == digest[1] && call[0]->type == call[1]->type &&
+	       call[0]->count == call[1]->count;
+}
+
 bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other)
 {
 	bool sends = chan->op->role == TOR_ROLE_SEND;
@@ -121,9 +132,9 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 		return false;
 	digest[0] = chan->op->digest;
 	call[1] = called_as(chan, other, &digest[1]);
-	if (call[1] && digest[0] != digest[1])
+	if (call[1] && !is_same(call, digest))
 		tor_comm_mismatch_here(ctx, chan->op->comm, chan->seq, call, digest);
-	if (!call[1] || digest[0] != digest[1] || other->seq != chan->seq ||
+	if (!call[1] || !is_same(call, digest) || other->seq != chan->seq ||
 	    chan->state != TOR_CHAN_RUNNING || !can_meet(other))
 		return false;
 	left = to->op->plan.call.count * to->op->elem - to->met;
