@@ -160,12 +160,10 @@ static __poll_t session_poll(struct file *file, poll_table *wait)
 	/* pairs with tor_session_wake() */
 	smp_mb();
 	mutex_lock(&session->lock);
-	idr_for_each_entry(&session->groups, group, id) {
+	/* no EPOLLERR for failed comms: nothing but closing these would end it */
+	idr_for_each_entry(&session->groups, group, id)
 		if (tor_group_has_results(group))
 			mask |= EPOLLIN | EPOLLRDNORM;
-		if (tor_comm_failed(&group->comm))
-			mask |= EPOLLERR;
-	}
 	if (session->ring && tor_ring_readable(session->ring))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	mutex_unlock(&session->lock);

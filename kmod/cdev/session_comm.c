@@ -124,10 +124,6 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 		tor_group_close(group);
 		return -ECONNABORTED;
 	}
-	/* it may have failed before there was a session to wake */
-	smp_mb();
-	if (tor_comm_failed(&group->comm))
-		tor_session_wake(session, EPOLLERR);
 	set_bit(TOR_GROUP_ANNOUNCED, &tor_group_carrier(group)->flags);
 	/* pairs with fail_work(): see there */
 	smp_mb__after_atomic();

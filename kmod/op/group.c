@@ -111,9 +111,9 @@ static void fail_work(struct work_struct *work)
 	if (!group->fail_rounds) {
 		tor_lanes_abort(group);
 		group->kind->failed(group);
-		wake_up_all(&group->wait);
+		tor_group_wake(group);
 		rcu_read_lock();
-		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
+		tor_session_wake(READ_ONCE(group->session), EPOLLOUT | EPOLLWRNORM);
 		rcu_read_unlock();
 		/* pairs with publish_group(): it sees the failure, or this sees ANNOUNCED */
 		smp_mb();

@@ -135,6 +135,14 @@ static bool readable(int fd)
 	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
+/* Whether the file polls as one for which nothing has happened, whatever is asked. */
+static bool is_quiet(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return !poll(&p, 1, 0);
+}
+
 static void other_rank(void)
 {
 	int err = begin_sum(rank, 1, COUNT);
@@ -338,13 +346,18 @@ static void try_fork(void)
 static void try_failed(int fd, const struct ring *ring)
 {
 	struct torcoll_handle handle = { .size = sizeof(handle), .handle = rank[0].comm };
+	struct torcoll_wait wait = { .size = sizeof(wait), .comm = rank[0].comm };
 	uint32_t tail = ring_tail(ring);
 
 	need(!start(region, 5), "op: %s", sentence(fd));
 	need(!call(fd, TORCOLL_IOC_ABORT, &handle), "abort: %s", sentence(fd));
 	result(ring_comes(ring, tail + 1) && ring_last(ring)->status == -ECANCELED &&
 	       ring_last(ring)->flags == TORCOLL_COMPLETION_REAP, "failed__entry");
+	wait.op = ring_last(ring)->op;
 	ring_read_all(ring);
+	need(!call(fd, TORCOLL_IOC_WAIT, &wait), "reap: %s", sentence(fd));
+	/* others of the file's comms go on: who waits for their ops must be able to sleep */
+	result(is_quiet(fd), "failed__is_no_event_once_reaped");
 	/* and another, whose comm goes while it runs */
 	make_comm(rank, 2, 8, "next");
 	tail = ring_tail(ring);

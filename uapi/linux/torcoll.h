@@ -438,7 +438,7 @@ struct torcoll_submit {
 /*
  * EBUSY instead of waiting for a free op slot, as with TORCOLL_OP_NOWAIT, but waits while another
  * thread submits. A file polls writable (POLLOUT) at any time. To wait for a slot, wait for an edge
- * (EPOLLET): there is one whenever a slot becomes free, or a result waits to be reaped.
+ * (EPOLLET): there is one whenever a slot becomes free, a result waits to be reaped, or a comm fails.
  */
 #define TORCOLL_OP_TRY		(1U << 3)
 /*
