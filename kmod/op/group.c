@@ -380,6 +380,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endp
 	refcount_set(&group->refs, 1);
 	strscpy(group->name, name, sizeof(group->name));
 	init_waitqueue_head(&group->wait);
+	init_waitqueue_head(&group->submitters);
 	spin_lock_init(&group->results);
 	mutex_init(&group->pairs_lock);
 	INIT_LIST_HEAD(&group->series);
@@ -436,7 +437,7 @@ void tor_group_close(struct tor_group *group)
 	 * pairs with tor_op_mark(): it sees CLOSED, or this sees that it runs
 	 */
 	smp_mb__after_atomic();
-	wake_up_all(&group->wait);
+	tor_group_wake(group);
 	if (tor_group_busy(group))
 		tor_group_abort(group, -ECONNABORTED);
 	tor_slot_release_all(group);

@@ -202,6 +202,9 @@ struct tor_lane_cursor {
  * @team, @seat, @nodes: for kmod/local only: the team, a rank's place in it,
  *	and the nodes' group, referenced
  * @join, @shrink: its creation; one of them is in use
+ * @wait: threads that wait for a result, or for the group's creation or end
+ * @submitters: threads that wait for a slot, or for another one that submits:
+ *	what these wait for changes with each op, behind its result
  * @results: lock of the states of results, see slot.h
  * @any_waiters: threads that wait for any op
  * @unclaimed: ops whose results these may take, now or later
@@ -245,6 +248,7 @@ struct tor_group {
 	u32 *member;
 	u32 *order;
 	wait_queue_head_t wait;
+	wait_queue_head_t submitters;
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* in the session */
@@ -276,10 +280,17 @@ struct tor_group {
  * queued before it reads what was written before this call, or else is seen
  * here.
  */
+static inline void tor_group_wake_submitters(struct tor_group *group)
+{
+	if (wq_has_sleeper(&group->submitters))
+		wake_up_all(&group->submitters);
+}
+
 static inline void tor_group_wake(struct tor_group *group)
 {
 	if (wq_has_sleeper(&group->wait))
 		wake_up_all(&group->wait);
+	tor_group_wake_submitters(group);
 }
 
 static inline struct tor_group *tor_group_of(struct tor_comm *comm)

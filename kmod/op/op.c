@@ -258,7 +258,7 @@ static int wait_for_slot(struct tor_slot *slot, u64 deadline)
 		look = ktime_get_ns() + LOOK;
 		if (deadline)
 			look = min(look, deadline);
-		err = tor_wait_until(&slot->group->wait,
+		err = tor_wait_until(&slot->group->submitters,
 				     slot_usable(slot) || tor_slot_is_in_the_way(slot), look);
 	} while (err == -ETIMEDOUT && look != deadline);
 	return err;
@@ -381,7 +381,7 @@ static int lock_submit(struct tor_session *session, struct tor_series *series,
 	if (desc->flags & TORCOLL_OP_NOWAIT)
 		return mutex_trylock(&series->submit) ? 0 :
 		       tor_refuse(session, -EBUSY, "another thread is submitting");
-	err = tor_wait_until(&series->group->wait, mutex_trylock(&series->submit),
+	err = tor_wait_until(&series->group->submitters, mutex_trylock(&series->submit),
 			     desc->deadline_ns);
 	return err ? tor_refuse(session, err, "another thread was submitting") : 0;
 }
@@ -389,7 +389,7 @@ static int lock_submit(struct tor_session *session, struct tor_series *series,
 static void unlock_submit(struct tor_series *series)
 {
 	mutex_unlock(&series->submit);
-	tor_group_wake(series->group);
+	tor_group_wake_submitters(series->group);
 }
 
 /* Return the series that numbers ops of this kind. */

@@ -165,10 +165,13 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
 }
 
-/* Wake up those that wait for a slot, in a call or by polling. */
+/*
+ * Wake up those that wait for a slot, in a call or by polling. Whoever waits for
+ * a result sleeps on: slots of earlier ops become free meanwhile.
+ */
 static void wake_submitters(struct tor_group *group)
 {
-	tor_group_wake(group);
+	tor_group_wake_submitters(group);
 	rcu_read_lock();
 	tor_session_wake(READ_ONCE(group->session), EPOLLOUT | EPOLLWRNORM);
 	rcu_read_unlock();
@@ -363,7 +366,7 @@ void tor_slot_await_any(struct tor_group *group, bool seeks)
 	spin_unlock_bh(&group->results);
 	/* the remaining result may be in the way of a submission */
 	if (!seeks)
-		tor_group_wake(group);
+		tor_group_wake_submitters(group);
 }
 
 bool tor_slot_is_in_the_way(struct tor_slot *slot)

@@ -85,16 +85,16 @@ else
 	skip ftrace__copies "this kernel traces no functions"
 fi
 
-# nobody is woken per round: on 4x4 and on a ring of 16 alike
+# nobody is woken per round, nor by another op's slot that becomes free: on 4x4 and on a ring of 16 alike
 for shape in 4x4 16; do
 	[[ $shape == 4x4 ]] || { torcollctl netns down; torus_up $shape "${patient[@]}"; }
 	out=$(run -b 8 -e "$(up_to 1M)" -f 128 -n 20 --stats --in-place --format json)
 	worst=$(sed -n 's/^\[0\] //p' <<<"$out" | jq -s 'map(.. | objects | .switches? // empty) | max')
 	diag "voluntary context switches per op on $shape: $worst"
 	if [[ $(uname -v) == *PREEMPT_RT* ]]; then
-		skip "switches__at_most_2_per_op_on_$shape" "the kernel's locks sleep, too"
+		skip "switches__hardly_more_than_1_per_op_on_$shape" "the kernel's locks sleep, too"
 	else
-		check "switches__at_most_2_per_op_on_$shape" jq -ne "$worst <= 2"
+		check "switches__hardly_more_than_1_per_op_on_$shape" jq -ne "$worst | numbers < 1.6"
 	fi
 done
 finish
