@@ -180,6 +180,7 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	if (!group->kind->on_wire)
 		return bytes;
 	return bytes + (u64)comm->ranks * (sizeof(*comm->epoch) + sizeof(*comm->seen)) +
+	       tor_comm_away_words(comm->ranks) * sizeof(*comm->away) +
 	       memory_of_lists(group) + tor_path_groups(comm->ranks) * sizeof(*comm->path);
 }
 
@@ -236,6 +237,7 @@ static void group_free(struct tor_group *group)
 	kvfree(group->order);
 	kvfree(group->comm.epoch);
 	kvfree(group->comm.seen);
+	kvfree(group->comm.away);
 	tor_comm_paths_free(&group->comm);
 	kvfree(group->comm.path);
 	kvfree(group->join.seen);
@@ -399,9 +401,11 @@ static int alloc_ranks(struct tor_group *group)
 
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
+	comm->away = kvcalloc(tor_comm_away_words(comm->ranks), sizeof(*comm->away),
+			      GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(tor_path_groups(comm->ranks), sizeof(*comm->path),
 			      GFP_KERNEL_ACCOUNT);
-	return comm->epoch && comm->seen && comm->path ? 0 : -ENOMEM;
+	return comm->epoch && comm->seen && comm->away && comm->path ? 0 : -ENOMEM;
 }
 
 int tor_group_alloc(struct tor_group *group, const char **why)

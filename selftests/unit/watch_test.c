@@ -7,7 +7,7 @@
 static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_ctx ctx;
-static u32 epoch[16], seen[16];
+static u32 epoch[16], seen[16], away[1];
 static u32 steps;			/* of an entry, if not as many as there are */
 
 #define HOST_EPOCH(i)	(100 + (i))
@@ -72,6 +72,8 @@ static int setup(void **state)
 	comm.joined = true;
 	comm.epoch = epoch;
 	comm.seen = seen;
+	memset(away, 0, sizeof(away));
+	comm.away = away;
 	comm.error_rank = TOR_NO_RANK;
 	assert_int_equal(watch(), 0);
 	return 0;
@@ -134,7 +136,11 @@ static void tor_comm_watch__no_routes_yet(void **state)
 	assert_int_equal(pass(NULL), 0);
 	assert_false(atomic_read(&comm.failed));
 	learn(3, 7, 0);
+	/* whether node 5 is back is not known */
 	assert_int_equal(pass(NULL), 0);
+	assert_int_equal(watch(), ctx.now);
+	ctx.now = pass(NULL);
+	pass(NULL);
 	assert_int_equal(comm.error, -EHOSTDOWN);
 	assert_int_equal(comm.error_rank, 3);
 }
@@ -206,6 +212,54 @@ static void tor_comm_watch__former_life(void **state)
 	assert_false(atomic_read(&comm.failed));
 }
 
+/* All four links of node 10 are dead. */
+static void lose_node_10(void)
+{
+	learn(6, HOST_EPOCH(6), 1 << 2);
+	learn(9, HOST_EPOCH(9), 1 << 0);
+	learn(11, HOST_EPOCH(11), 1 << 1);
+	learn(14, HOST_EPOCH(14), 1 << 3);
+}
+
+/* The grace of one rank is not spent by another that is back. */
+static void tor_comm_watch__another_is_lost_meanwhile(void **state)
+{
+	u64 first;
+
+	lose_node_5();
+	first = watch();
+	ctx.now = first - 1;
+	learn(9, HOST_EPOCH(9), 0);
+	lose_node_10();
+	assert_int_equal(watch(), ctx.now);
+	assert_int_equal(watch(), ctx.now + tor_watch_grace(&node));
+	ctx.now = first;
+	watch();
+	assert_false(atomic_read(&comm.failed));
+	ctx.now = first - 1 + tor_watch_grace(&node);
+	watch();
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 10);
+}
+
+/* Nor does one that comes and goes keep the others waiting for one that is dead. */
+static void tor_comm_watch__dead_behind_one_that_flaps(void **state)
+{
+	u64 until;
+
+	lose_node_5();
+	lose_node_10();
+	until = watch();
+	ctx.now += tor_watch_grace(&node) / 2;
+	learn(9, HOST_EPOCH(9), 1 << 0);
+	assert_int_equal(watch(), until);
+	learn(9, HOST_EPOCH(9), 1 << 0 | 1 << 3);
+	assert_int_equal(watch(), until);
+	ctx.now = until;
+	watch();
+	assert_int_equal(comm.error_rank, 10);
+}
+
 /* A view that lags behind the comm's creation is not about a restart. */
 static void tor_comm_watch__view_lags_behind(void **state)
 {
@@ -250,6 +304,8 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__alone),
 		WATCH_TEST(tor_comm_watch__restarted),
 		WATCH_TEST(tor_comm_watch__former_life),
+		WATCH_TEST(tor_comm_watch__another_is_lost_meanwhile),
+		WATCH_TEST(tor_comm_watch__dead_behind_one_that_flaps),
 		WATCH_TEST(tor_comm_watch__view_lags_behind),
 		WATCH_TEST(tor_comm_watch__who_is_no_member_does_not_matter),
 	};

@@ -144,6 +144,7 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	r->core.channels = CHANNELS;
 	r->core.epoch = join->a.epoch;
 	r->core.seen = calloc(join->a.ranks, sizeof(u32));
+	r->core.away = calloc(tor_comm_away_words(join->a.ranks), sizeof(u32));
 	r->core.path = calloc(tor_path_groups(join->a.ranks), sizeof(*r->core.path));
 	r->slot = calloc(r->core.depth, sizeof(*r->slot));
 	for (i = 0; i < r->core.depth; i++) {
@@ -449,6 +450,7 @@ void sim_rank_free(struct sim_rank *r)
 	free(r->slot);
 	free(r->join.a.epoch);
 	free(r->core.seen);
+	free(r->core.away);
 	tor_comm_paths_free(&r->core);
 	free(r->core.path);
 	free(r->join.seen);
@@ -457,6 +459,7 @@ void sim_rank_free(struct sim_rank *r)
 	r->core.epoch = NULL;
 	r->join.a.epoch = NULL;
 	r->core.seen = NULL;
+	r->core.away = NULL;
 	r->core.path = NULL;
 	r->join.seen = NULL;
 	r->join.seen_nonce = NULL;

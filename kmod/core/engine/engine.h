@@ -111,8 +111,9 @@ enum tor_explained {
  * @seen: epochs that this node's view had then, of the first @watched ranks
  * @joined: its creation is complete here; until then the comm waits for an
  *	unreachable rank as for one that has not called
- * @lost_since: when a rank was first found unreachable, or its node restarted,
- *	ns; 0: all are there
+ * @lost_since: when ranks were found unreachable, or their nodes restarted, of
+ *	which some are away ever since, ns; 0: all are there
+ * @away: bit per rank: it is one of these, or back
  * @path: by rank, in groups; NULL: a group that no frame was sent to yet
  * @path_groups: number of groups that were made
  * @nobody: used by all ranks for which there was no memory; its @due is not
@@ -151,6 +152,7 @@ struct tor_comm {
 	u32 watched;
 	bool joined;
 	u64 lost_since;
+	u32 *away;
 	struct tor_path **path;
 	atomic_t path_groups;
 	struct tor_path nobody;
@@ -167,6 +169,12 @@ struct tor_comm {
 	atomic_t explained;
 	u32 known;
 };
+
+/* Words of @away. */
+static inline u32 tor_comm_away_words(u32 ranks)
+{
+	return ranks / 32 + 1;
+}
 
 /**
  * struct tor_begun - what an op's plan and digest depend on besides its call
@@ -536,6 +544,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
  * @rank: next rank
  * @lost: an unreachable rank, or one whose node restarted
  * @restarted: there is one of the latter
+ * @others: there are ranks that became unreachable after @lost_since of the comm
  * @error: error for @lost; 0: there is none
  * @when: at the end: when to repeat the pass in any case, ns; 0: not until the
  *	view changes
@@ -544,6 +553,7 @@ struct tor_watch {
 	u32 rank;
 	u32 lost;
 	bool restarted;
+	bool others;
 	int error;
 	u64 when;
 };

@@ -43,6 +43,27 @@ static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *p
 }
 
 /*
+ * Record whether a rank is away, throughout since comm->lost_since if that time
+ * runs. Return true if it is, and so counts; another one counts as soon as there
+ * is a time of its own.
+ */
+static bool note_away(struct tor_comm *comm, u32 rank, bool away, struct tor_watch *pass)
+{
+	u32 *word = &comm->away[rank / 32], bit = 1U << rank % 32;
+
+	if (!away) {
+		*word &= ~bit;
+		return false;
+	}
+	if (comm->lost_since && !(*word & bit)) {
+		pass->others = true;
+		return false;
+	}
+	*word |= bit;
+	return true;
+}
+
+/*
  * Record whether the node of @rank restarted, or the rank is unreachable. A
  * restart counts like a node that all its neighbours have lost: that it was of
  * this life when the comm was made, and a record of its former one comes late, as
@@ -52,15 +73,21 @@ static void watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_rout
 			  struct tor_watch *pass)
 {
 	u32 there = tor_comm_node(comm, rank);
+	bool restarted;
 
 	/* earlier knowledge about the node does not concern the comm */
 	if (rank >= comm->watched) {
 		comm->seen[rank] = comm->node->view.entry[there].epoch;
 		comm->watched = rank + 1;
 	}
-	if (!tor_comm_restarted(comm, rank)) {
-		if (routes && comm->joined && !tor_routes_reach(routes, there))
-			note_lost(comm, rank, pass);
+	restarted = tor_comm_restarted(comm, rank);
+	if (!restarted && !routes)
+		return;
+	if (!note_away(comm, rank, restarted || (comm->joined && !tor_routes_reach(routes, there)),
+		       pass))
+		return;
+	if (!restarted) {
+		note_lost(comm, rank, pass);
 	} else if (!pass->restarted) {
 		pass->restarted = true;
 		pass->error = -EHOSTDOWN;
@@ -75,7 +102,8 @@ static u64 conclude(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 
 	if (!pass->error) {
 		comm->lost_since = 0;
-		return 0;
+		/* all who were away are back: for the others, time begins */
+		return pass->others ? ctx->now : 0;
 	}
 	if (!comm->lost_since)
 		comm->lost_since = ctx->now;
