@@ -348,6 +348,65 @@ static void receive_early(struct fixture *f, u32 round)
 	tor_chan_data(&f->ctx, &f->chan, 1, &h, &bytes, 1);
 }
 
+/* A frame of 4 bytes of the op, early but for the round that is entered. Return: how many senders were refused. */
+static u32 receive_of(struct fixture *f, u32 rank, u32 round, u16 flags)
+{
+	u32 before = host.counters[TOR_C_RX_NOT_READY];
+	u8 payload[4] = { 0 };
+	struct tor_bytes bytes = { payload, sizeof(payload) };
+	struct tor_hdr h = {
+		.op = 1,
+		.digest = f->op.digest,
+		.where.round = round,
+		.length = sizeof(payload),
+		.stamp = 1,
+		.flags = flags,
+	};
+
+	tor_chan_data(&f->ctx, &f->chan, rank, &h, &bytes, 1);
+	return host.counters[TOR_C_RX_NOT_READY] - before;
+}
+
+static bool waits(const struct fixture *f, u32 rank, u32 round)
+{
+	u32 i;
+
+	for (i = 0; i < f->chan.nwaiting; i++)
+		if (f->chan.waiting[i].rank == rank && f->chan.waiting[i].round == round)
+			return true;
+	return false;
+}
+
+/* Whoever is wanted first must not be forgotten for those of later rounds. */
+static void tor_chan_data__the_nearest_round_waits(void **state)
+{
+	struct fixture *f = *state;
+	u32 i;
+
+	atomic_set(&f->comm.kept, TOR_KEPT_MAX);
+	for (i = 0; i < TOR_WAITING_MAX; i++)
+		assert_int_equal(receive_of(f, 1, 8 + i, 0), 1);
+	assert_int_equal(receive_of(f, 2, 20, 0), 1);
+	assert_false(waits(f, 2, 20));
+	assert_int_equal(receive_of(f, 2, 0, 0), 1);
+	assert_true(waits(f, 2, 0));
+	assert_true(waits(f, 1, 8));
+	atomic_set(&f->comm.kept, 0);
+}
+
+/* Whoever has nothing more to send needs no place. */
+static void tor_chan_data__whole_transfers_do_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	u32 i;
+
+	atomic_set(&f->comm.kept, TOR_KEPT_HIGH);
+	for (i = 0; i < TOR_WAITING_MAX; i++)
+		assert_int_equal(receive_of(f, 1, i, TORCOLL_FLAG_WHOLE), 0);
+	assert_int_equal(f->chan.nwaiting, 0);
+	atomic_sub(TOR_KEPT_HIGH, &f->comm.kept);
+}
+
 /* Early frames of thousands of rounds: each that is entered looks at all of them. */
 static void tor_chan_run__early_frames_count(void **state)
 {
@@ -460,6 +519,8 @@ int main(void)
 		TEST(tor_chan_run__some_rounds_at_a_time),
 		TEST(tor_chan_run__early_frames_count),
 		TEST(tor_chan_data__the_nearest_wait),
+		TEST(tor_chan_data__the_nearest_round_waits),
+		TEST(tor_chan_data__whole_transfers_do_not_wait),
 		TEST(tor_chan_ack__one_answer),
 		TEST(tor_chan_timer__asks_some_ranks_at_a_time),
 	};

@@ -275,6 +275,17 @@ u64 tor_op_temp_bytes(const struct tor_op *op);
 enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CHAN_CLOSED };
 
 /**
+ * struct tor_waiting - a sender that was told not ready
+ * @rank: the sender
+ * @round, @op: of its transfer
+ */
+struct tor_waiting {
+	u32 rank;
+	u32 round;
+	u32 op;
+};
+
+/**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it currently serves
  * @met: received bytes of a message that stays on the node
@@ -345,11 +356,7 @@ struct tor_chan {
 	u64 met;
 	struct tor_kept *held;
 	u32 nwaiting;
-	struct {
-		u32 rank;
-		u32 round;
-		u32 op;
-	} waiting[TOR_WAITING_MAX];
+	struct tor_waiting waiting[TOR_WAITING_MAX];
 };
 
 /* Return the node of a rank. */

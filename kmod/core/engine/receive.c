@@ -18,26 +18,33 @@ static void rx_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, state, h->stamp);
 }
 
-/*
- * Return a place for a sender of @op: a free one, or else that of an op that
- * comes after it. TOR_WAITING_MAX: there is none.
- */
-static u32 waiting_place(struct tor_chan *chan, u32 op)
+/* Return whether a sender that waits is wanted after one of @op and @round. */
+static bool waits_after(const struct tor_waiting *w, u32 op, u32 round)
 {
-	u32 i, last = 0;
+	return w->op == op ? w->round > round : (s32)(w->op - op) > 0;
+}
+
+/*
+ * Return a place for a sender of @op and @round: a free one, or else that of who
+ * is wanted last, if that is later. NULL: there is none.
+ */
+static struct tor_waiting *waiting_place(struct tor_chan *chan, u32 op, u32 round)
+{
+	struct tor_waiting *w, *last = chan->waiting;
 
 	if (chan->nwaiting < TOR_WAITING_MAX)
-		return chan->nwaiting++;
-	for (i = 1; i < TOR_WAITING_MAX; i++)
-		if ((s32)(chan->waiting[i].op - chan->waiting[last].op) > 0)
-			last = i;
-	return (s32)(chan->waiting[last].op - op) > 0 ? last : TOR_WAITING_MAX;
+		return &chan->waiting[chan->nwaiting++];
+	for (w = last + 1; w < chan->waiting + TOR_WAITING_MAX; w++)
+		if (waits_after(w, last->op, last->round))
+			last = w;
+	return waits_after(last, op, round) ? last : NULL;
 }
 
 /* Tell a sender to wait, and remember it. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
+	struct tor_waiting *place;
 	u32 i;
 
 	rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_NOT_READY);
@@ -46,12 +53,13 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		    chan->waiting[i].op == h->op)
 			return;
 	/* a sender that is not remembered finds out by its probe */
-	i = waiting_place(chan, h->op);
-	if (i == TOR_WAITING_MAX)
-		return;
-	chan->waiting[i].rank = rank;
-	chan->waiting[i].round = h->where.round;
-	chan->waiting[i].op = h->op;
+	place = waiting_place(chan, h->op, h->where.round);
+	if (place)
+		*place = (struct tor_waiting){
+			.rank = rank,
+			.round = h->where.round,
+			.op = h->op,
+		};
 }
 
 static void rx_not_ready(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
@@ -76,8 +84,9 @@ static void rx_arrived(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx
 	chan->nudge = ctx->now + TOR_NUDGE;
 	tor_rx_mark(rx, index);
 	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
-	/* stop the sender before frames must be refused and sent again */
-	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH)
+	/* stop a sender that has more, before frames must be refused and sent again */
+	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH &&
+	    !(h->flags & TORCOLL_FLAG_WHOLE) && !tor_rx_done(rx))
 		tell_to_wait(ctx, chan, rx->rank, h, rx);
 	else if (h->flags & TORCOLL_FLAG_WHOLE)
 		tor_chan_owe(ctx, chan, rx->rank, h->op, h->where.round);
