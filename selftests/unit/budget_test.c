@@ -5,6 +5,7 @@
  */
 #include "host_env.h"
 #include "made_paths.h"
+#include "core/engine/chan.h"
 
 #define RANKS		4
 #define UNIT		1024
@@ -504,6 +505,71 @@ static void tor_chan_timer__asks_some_ranks_at_a_time(void **state)
 	assert_true(last && f->ctx.now >= last + TOR_LATE_WAIT);
 }
 
+/* Of a round with very many peers, most records are the user's; the others are enough to go on. */
+static void tor_chan_tx_get__charged_beyond_some(void **state)
+{
+	const u32 most = 40, unpaid = 16, before = host.outstanding;
+	struct fixture *f = *state;
+	struct tor_tx *tx, *next;
+	u32 i;
+
+	for (i = 0; i < most; i++)
+		assert_non_null(tor_chan_tx_get(&f->chan));
+	assert_in_range(host.kept, (most - unpaid) * sizeof(*tx), (most - unpaid) * 1024);
+	host.keep_most = host.kept;
+	assert_null(tor_chan_tx_get(&f->chan));
+	list_for_each_entry_safe(tx, next, &f->chan.tx, list)
+		tor_chan_tx_put(&f->chan, tx);
+	assert_int_equal(host.kept, 0);
+	assert_in_range(host.outstanding, before, before + unpaid);
+	host.keep_most = 0;
+	for (i = 0; i < unpaid; i++)
+		assert_non_null(tor_chan_tx_get(&f->chan));
+	assert_null(tor_chan_tx_get(&f->chan));
+	host.keep_most = U64_MAX;
+}
+
+static void tor_chan_rx_get__charged_beyond_some(void **state)
+{
+	const u32 most = 40, unpaid = 16, before = host.outstanding;
+	struct fixture *f = *state;
+	struct tor_rx *rx, *next;
+	u32 i;
+
+	assert_in_range(f->op.plan.shape.peers, 1, unpaid);
+	for (i = 0; i < most; i++)
+		assert_non_null(tor_chan_rx_get(&f->chan, 1));
+	assert_in_range(host.kept, (most - unpaid) * sizeof(*rx), (most - unpaid) * 1024);
+	host.keep_most = host.kept;
+	assert_null(tor_chan_rx_get(&f->chan, 1));
+	list_for_each_entry_safe(rx, next, &f->chan.rx, list) {
+		rx->frames = 1;
+		tor_chan_rx_put(&f->chan, rx);
+	}
+	host.keep_most = U64_MAX;
+	assert_int_equal(host.kept, 0);
+	assert_in_range(host.outstanding, before, before + unpaid);
+}
+
+/* Early frames do not take the records that the present round needs at the limit. */
+static void tor_chan_start__early_frames_leave_records(void **state)
+{
+	struct fixture *f = *state;
+	u32 round, i;
+
+	for (round = 1; round <= 16; round++)
+		assert_int_equal(receive_of(f, 1, round, TORCOLL_FLAG_WHOLE), 0);
+	host.keep_most = host.kept;
+	host.budget = (struct tor_budget){ BLOCK, 64 };
+	tor_chan_start(&f->ctx, &f->chan);
+	for (i = 0; i < 100 && !f->chan.entered; i++) {
+		f->ctx = (struct tor_ctx){ .now = f->ctx.now + TOR_RETRY };
+		tor_chan_timer(&f->ctx, &f->chan);
+	}
+	host.keep_most = U64_MAX;
+	assert_true(f->chan.entered);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +589,9 @@ int main(void)
 		TEST(tor_chan_data__whole_transfers_do_not_wait),
 		TEST(tor_chan_ack__one_answer),
 		TEST(tor_chan_timer__asks_some_ranks_at_a_time),
+		TEST(tor_chan_tx_get__charged_beyond_some),
+		TEST(tor_chan_rx_get__charged_beyond_some),
+		TEST(tor_chan_start__early_frames_leave_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

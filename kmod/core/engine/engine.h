@@ -301,6 +301,8 @@ struct tor_waiting {
  * @early: @nearly of them with early frames, of rounds not entered
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
+ * @nrx, @ntx: records of its own, with these
+ * @early_own: those of @nrx that are in @early
  * @crcs: checksums of received data that may be sent on, or NULL
  * @local: local pieces of the round that are too long for one entry, or NULL
  * @works: tor_chan_work() was requested; it continues local pieces, kept frames
@@ -340,6 +342,9 @@ struct tor_chan {
 	struct list_head tx;
 	struct tor_rx *spare_rx;
 	struct tor_tx *spare_tx;
+	u32 nrx;
+	u32 ntx;
+	u32 early_own;
 	u64 retry;
 	u64 nudge;
 	u64 give_up;

@@ -6,6 +6,80 @@
  */
 #include "core/engine/chan.h"
 
+/* Records of either kind that any channel has for nothing, and keeps. */
+#define OWN_RECORDS	16
+
+/* With its walk, which it has if it is of several frames. */
+#define RX_SIZE		((u32)(sizeof(struct tor_rx) + sizeof(struct tor_walk)))
+#define TX_SIZE		((u32)(sizeof(struct tor_tx) + sizeof(struct tor_walk)))
+
+/*
+ * Return how many that is with the present plan: enough for any round of it, so
+ * that an op goes on where its user is at the limit. More, of a root that is
+ * ahead of thousands of ranks, are paid for, and freed when they are not needed.
+ */
+static u32 own_records(const struct tor_chan *chan)
+{
+	return max_t(u32, OWN_RECORDS, chan->op->plan.shape.peers);
+}
+
+static void rx_free(struct tor_chan *chan, struct tor_rx *rx)
+{
+	chan->nrx -= rx->own;
+	if (rx->paid)
+		tor_env_unkeep(chan->op->comm, RX_SIZE);
+	tor_env_free(rx->walk);
+	tor_env_free(rx);
+}
+
+static void tx_free(struct tor_chan *chan, struct tor_tx *tx)
+{
+	chan->ntx -= tx->own;
+	if (tx->paid)
+		tor_env_unkeep(chan->op->comm, TX_SIZE);
+	tor_env_free(tx->walk);
+	tor_env_free(tx);
+}
+
+static struct tor_rx *rx_alloc(struct tor_chan *chan)
+{
+	/* those of early frames are none for the present round */
+	bool own = chan->nrx - chan->early_own < own_records(chan);
+	struct tor_rx *rx;
+
+	if (!own && !tor_env_keep(chan->op->comm, RX_SIZE))
+		return NULL;
+	rx = tor_env_alloc(sizeof(*rx));
+	if (!rx) {
+		if (!own)
+			tor_env_unkeep(chan->op->comm, RX_SIZE);
+		return NULL;
+	}
+	rx->own = own;
+	rx->paid = !own;
+	chan->nrx += own;
+	return rx;
+}
+
+static struct tor_tx *tx_alloc(struct tor_chan *chan)
+{
+	bool own = chan->ntx < own_records(chan);
+	struct tor_tx *tx;
+
+	if (!own && !tor_env_keep(chan->op->comm, TX_SIZE))
+		return NULL;
+	tx = tor_env_alloc(sizeof(*tx));
+	if (!tx) {
+		if (!own)
+			tor_env_unkeep(chan->op->comm, TX_SIZE);
+		return NULL;
+	}
+	tx->own = own;
+	tx->paid = !own;
+	chan->ntx += own;
+	return tx;
+}
+
 /* Return what a spare record has allocated for the next transfer. */
 static struct tor_walk *walk_reuse(struct tor_walk *walk)
 {
@@ -14,44 +88,52 @@ static struct tor_walk *walk_reuse(struct tor_walk *walk)
 	return walk;
 }
 
-/* Return a new record, in no list. */
-static struct tor_rx *rx_get(struct tor_chan *chan, u32 rank, u32 round)
+/* Take a spare record, if there is one. */
+static struct tor_rx *rx_reuse(struct tor_chan *chan)
 {
+	struct tor_rx *rx = chan->spare_rx;
 	struct tor_walk *walk;
-	struct tor_rx *rx;
 
-	rx = chan->spare_rx;
-	if (!rx) {
-		rx = tor_env_alloc(sizeof(*rx));
-		if (!rx)
-			return NULL;
-	} else {
-		chan->spare_rx = rx->spare;
-		walk = walk_reuse(rx->walk);
-		memset(rx, 0, sizeof(*rx));
-		rx->walk = walk;
-	}
+	if (!rx)
+		return NULL;
+	chan->spare_rx = rx->spare;
+	walk = walk_reuse(rx->walk);
+	memset(rx, 0, sizeof(*rx));
+	rx->walk = walk;
+	rx->own = true;
+	return rx;
+}
+
+static void rx_begin(struct tor_rx *rx, u32 rank, u32 round)
+{
 	INIT_LIST_HEAD(&rx->kept);
 	rx->rank = rank;
 	rx->round = round;
-	return rx;
 }
 
 struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank)
 {
-	struct tor_rx *rx = rx_get(chan, rank, chan->round);
+	struct tor_rx *rx = rx_reuse(chan) ?: rx_alloc(chan);
 
-	if (rx)
-		list_add_tail(&rx->list, &chan->rx);
+	if (!rx)
+		return NULL;
+	rx_begin(rx, rank, chan->round);
+	list_add_tail(&rx->list, &chan->rx);
 	return rx;
 }
 
 struct tor_rx *tor_chan_early_get(struct tor_chan *chan, u32 rank, u32 round)
 {
-	struct tor_rx *rx = chan->nearly < TOR_EARLY_MAX ? rx_get(chan, rank, round) : NULL;
+	struct tor_rx *rx;
 
+	if (chan->nearly == TOR_EARLY_MAX)
+		return NULL;
+	/* a new one is no record of the channel's own: its frame pays for it, see tor_kept_size() */
+	rx = rx_reuse(chan) ?: tor_env_alloc(sizeof(*rx));
 	if (!rx)
 		return NULL;
+	rx_begin(rx, rank, round);
+	chan->early_own += rx->own;
 	rx->early = true;
 	chan->nearly++;
 	list_add_tail(&rx->list, &chan->early);
@@ -67,6 +149,7 @@ void tor_chan_early_take(struct tor_chan *chan)
 			continue;
 		rx->early = false;
 		chan->nearly--;
+		chan->early_own -= rx->own;
 		list_del(&rx->list);
 		list_add_tail(&rx->list, &chan->rx);
 	}
@@ -125,18 +208,6 @@ void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kep
 	tor_chan_kept_put(chan, kept);
 }
 
-static void rx_free(struct tor_rx *rx)
-{
-	tor_env_free(rx->walk);
-	tor_env_free(rx);
-}
-
-static void tx_free(struct tor_tx *tx)
-{
-	tor_env_free(tx->walk);
-	tor_env_free(tx);
-}
-
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 {
 	struct tor_kept *kept, *next;
@@ -144,11 +215,13 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 	list_for_each_entry_safe(kept, next, &rx->kept, list)
 		tor_chan_kept_free(chan, rx, kept);
 	list_del(&rx->list);
-	if (rx->early)
+	if (rx->early) {
 		chan->nearly--;
-	/* a record made for an early frame is not kept */
-	if (!rx->frames) {
-		rx_free(rx);
+		chan->early_own -= rx->own;
+	}
+	/* nor is one kept of a round that was not entered */
+	if (!rx->own || !rx->frames || chan->nrx > own_records(chan)) {
+		rx_free(chan, rx);
 		return;
 	}
 	rx->spare = chan->spare_rx;
@@ -219,7 +292,7 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 
 	tx = chan->spare_tx;
 	if (!tx) {
-		tx = tor_env_alloc(sizeof(*tx));
+		tx = tx_alloc(chan);
 		if (!tx)
 			return NULL;
 	} else {
@@ -227,6 +300,7 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 		walk = walk_reuse(tx->walk);
 		memset(tx, 0, offsetof(struct tor_tx, small));
 		tx->walk = walk;
+		tx->own = true;
 	}
 	list_add_tail(&tx->list, &chan->tx);
 	return tx;
@@ -256,6 +330,10 @@ void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 	if (tx->copy && tx->copy != tx->small)
 		copy_put(chan, tx->copy, tx->bytes);
 	list_del(&tx->list);
+	if (!tx->own || chan->ntx > own_records(chan)) {
+		tx_free(chan, tx);
+		return;
+	}
 	tx->spare = chan->spare_tx;
 	chan->spare_tx = tx;
 }
@@ -289,11 +367,11 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 		return;
 	while ((rx = chan->spare_rx)) {
 		chan->spare_rx = rx->spare;
-		rx_free(rx);
+		rx_free(chan, rx);
 	}
 	while ((tx = chan->spare_tx)) {
 		chan->spare_tx = tx->spare;
-		tx_free(tx);
+		tx_free(chan, tx);
 	}
 }
 

@@ -128,6 +128,8 @@ struct tor_tx {
 	bool split;
 	bool single;			/* one range: @buf at byte @off */
 	bool dense;			/* of more ranges than a frame refers to: gathered */
+	bool own;			/* one of the channel's own, see record.c */
+	bool paid;			/* its user is charged */
 	u16 buf;
 	u64 off;
 	struct tor_walk *walk;		/* several: see chan.h */
@@ -256,6 +258,8 @@ struct tor_rx {
 	u8 op;
 	bool last;
 	bool early;
+	bool own;			/* one of the channel's own, see record.c */
+	bool paid;			/* its user is charged */
 	u64 off;
 	struct tor_walk *walk;
 	struct tor_rx *after;
