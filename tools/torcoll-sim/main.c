@@ -266,6 +266,8 @@ static bool parse_call(int c)
 		return true;
 	case OPT_COLLECTIVE:
 		o->collective = known("collective", tor_collective_parse(optarg));
+		if (!sim_value_knows(o->collective))
+			refuse("collective (its results are not checked here)");
 		return true;
 	case OPT_ALGORITHM:
 		o->algorithm = known("algorithm", tor_algorithm_parse(optarg));

@@ -20,7 +20,7 @@ static const char *const shapes[] = {
 
 static const u32 collectives[] = {
 	TORCOLL_ALLREDUCE, TORCOLL_ALLREDUCE, TORCOLL_ALLREDUCE, TORCOLL_REDUCE_SCATTER,
-	TORCOLL_ALLGATHER, TORCOLL_BROADCAST, TORCOLL_REDUCE,
+	TORCOLL_ALLGATHER, TORCOLL_BROADCAST, TORCOLL_REDUCE, TORCOLL_GATHER, TORCOLL_SCATTER,
 };
 
 static const u32 types[] = {
@@ -123,7 +123,14 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 
 static bool call_reduces(const struct sim_call *call)
 {
-	return call->collective != TORCOLL_ALLGATHER && call->collective != TORCOLL_BROADCAST;
+	switch (call->collective) {
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_BROADCAST:
+	case TORCOLL_GATHER:
+	case TORCOLL_SCATTER:
+		return false;
+	}
+	return true;
 }
 
 bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spec *g,
@@ -205,6 +212,31 @@ static void fit_memory(const struct sim_scenario *s, const struct sim_group_spec
 		call->count = max_t(u64, call->count * CALL_MEMORY / bytes, 1);
 }
 
+static bool has_root(const struct sim_call *call)
+{
+	switch (call->collective) {
+	case TORCOLL_BROADCAST:
+	case TORCOLL_REDUCE:
+	case TORCOLL_GATHER:
+	case TORCOLL_SCATTER:
+		return true;
+	}
+	return false;
+}
+
+/* Return whether the vector is made of blocks, one per rank. */
+static bool has_blocks(const struct sim_call *call)
+{
+	switch (call->collective) {
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_GATHER:
+	case TORCOLL_SCATTER:
+		return true;
+	}
+	return false;
+}
+
 static bool draw_call(const struct sim_scenario *s, const struct sim_group_spec *g,
 		      struct sim_call *call)
 {
@@ -217,9 +249,9 @@ static bool draw_call(const struct sim_scenario *s, const struct sim_group_spec 
 						      redops[sim_below(ARRAY_SIZE(redops))];
 	} while (!tor_reduce_kernel(call->type, call->redop) && sim_options.redop <= 0);
 	call->count = draw_count(s, g, tor_type_size(call->type));
-	if (call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_REDUCE)
+	if (has_root(call))
 		call->root = sim_below(g->ranks);
-	if (call->collective == TORCOLL_ALLGATHER || call->collective == TORCOLL_REDUCE_SCATTER)
+	if (has_blocks(call))
 		call->uneven = percent(30);
 	call->rounds = percent(40) && call->redop == TORCOLL_SUM && call_reduces(call) &&
 		       (call->type == TORCOLL_F32 || call->type == TORCOLL_F64);

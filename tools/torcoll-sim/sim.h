@@ -633,6 +633,8 @@ void sim_op_free(struct sim_op *op);
 
 /* --- value.c --- */
 
+/* Return whether sim_value_check() knows the results of a collective. */
+bool sim_value_knows(u32 collective);
 void sim_value_fill(const struct sim_group *g, const struct sim_call *call, u32 rank, u8 *to);
 void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank);
 void sim_values_free(struct sim_group *g);

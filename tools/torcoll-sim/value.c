@@ -128,9 +128,10 @@ static void own_part(const struct sim_group *g, const struct sim_call *call, u32
 {
 	*off = 0;
 	*n = call->count;
-	if (call->collective == TORCOLL_ALLGATHER)
+	if (call->collective == TORCOLL_ALLGATHER || call->collective == TORCOLL_GATHER)
 		block(g, call, rank, off, n);
-	else if (call->collective == TORCOLL_BROADCAST && rank != call->root)
+	else if ((call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_SCATTER) &&
+		 rank != call->root)
 		*n = 0;
 }
 
@@ -140,9 +141,10 @@ static void result_part(const struct sim_group *g, const struct sim_call *call, 
 {
 	*off = 0;
 	*n = call->count;
-	if (call->collective == TORCOLL_REDUCE_SCATTER)
+	if (call->collective == TORCOLL_REDUCE_SCATTER || call->collective == TORCOLL_SCATTER)
 		block(g, call, rank, off, n);
-	else if (call->collective == TORCOLL_REDUCE && rank != call->root)
+	else if ((call->collective == TORCOLL_REDUCE || call->collective == TORCOLL_GATHER) &&
+		 rank != call->root)
 		*n = 0;
 }
 
@@ -163,6 +165,20 @@ static bool reduces(const struct sim_call *call)
 {
 	return scans(call) || call->collective == TORCOLL_ALLREDUCE ||
 	       call->collective == TORCOLL_REDUCE || call->collective == TORCOLL_REDUCE_SCATTER;
+}
+
+bool sim_value_knows(u32 collective)
+{
+	static const u32 known[] = {
+		TORCOLL_ALLREDUCE, TORCOLL_REDUCE_SCATTER, TORCOLL_ALLGATHER, TORCOLL_BROADCAST,
+		TORCOLL_REDUCE, TORCOLL_GATHER, TORCOLL_SCATTER, TORCOLL_SCAN, TORCOLL_EXSCAN,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (known[i] == collective)
+			return true;
+	return false;
 }
 
 /*
