@@ -146,8 +146,12 @@ others_ended()
 # cable_cut PROGRAM: a cable is cut while steps go on.
 cable_cut()
 {
+	local job
+
 	run cut 240 4 "$1" steps 6 &
+	job=$!
 	wait_for 200 grep -qx steps "$work/cut" || return
-	node 0 ip link set d0p down
-	wait $!
+	node 0 ip link set d0p down || return
+	kill -0 "$job" || { echo "nothing ran any more when the cable was cut"; return 1; }
+	wait "$job"
 }

@@ -216,21 +216,30 @@ port_gone()
 	node 0 torcollctl port del dev d0p && node 0 ip link show d0p >/dev/null
 }
 
+# waits NODE DEVICE: packets do, for it.
+waits()
+{
+	node "$1" tc -s qdisc show dev "$2" | grep 'backlog [1-9]'
+}
+
 # Packets wait, and are in the device: what takes a second to send.
 shape 0 d0p 100kbit
 bulk 0 1 "$work/bulk" -P 4
+eventually port__packets_wait 10 waits 0 d0p
 check port__removed_while_packets_wait port_gone
 eventually other_port__reaches_the_same_host 20 reaches 0 1
 end_bulk
 
 shape 0 d0m 100kbit
 bulk 0 3 "$work/bulk" -P 4
+eventually link__packets_wait 10 waits 0 d0m
 check link__cut_while_packets_wait node 0 ip link set d0m down
 node 0 ip link set d0m up
 end_bulk
 
 shape 3 d0m 100kbit
 bulk 3 2 "$work/bulk" -P 4
+eventually module__packets_wait 10 waits 3 d0m
 check module__removed_while_devices_hold_packets rmmod torcoll
 end_bulk
 check module__loads_again module_load

@@ -104,7 +104,7 @@ ssh_up()
 	for n; do
 		torcollctl netns exec "$n" unshare --uts bash -c "hostname node$n; exec dropbear -F -E -s -r $work/host -P $work/pid.$n" \
 			>"$work/dropbear.$n" 2>&1 &
-		cleanup kill $!
+		echo $! >>"$work/started"
 	done
 	for n; do
 		wait_for 20 listens "$n" 22 || return
@@ -167,7 +167,7 @@ dhcp()
 	END
 	chmod +x "$work/lease.sh"
 	torcollctl netns exec 0 busybox udhcpd -f "$work/udhcpd.conf" >"$work/udhcpd" 2>&1 &
-	cleanup kill $!
+	echo $! >>"$work/started"
 	node 15 busybox udhcpc -i tor0 -f -q -n -t 10 -T 2 -s "$work/lease.sh" || return
 	client=$(<"$work/leased")
 	echo "leased: $client"
@@ -222,7 +222,6 @@ vlan()
 box()
 {
 	ip netns add "box-$1"
-	cleanup ip netns delete "box-$1"
 	ip -n "box-$1" link set lo up
 }
 
@@ -423,8 +422,16 @@ ethtool_counts()
 	grep -q ': [1-9]' "$work/ethtool"
 }
 
+# What checks have started: a check's shell is over when it returns, and what that would clean up is not done.
+end_started()
+{
+	xargs -r kill <"$work/started"
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
+: >"$work/started"
+cleanup end_started
 chmod 755 "$work"
 mkdir "$work/here" "$work/there"
 head -c 1048576 /dev/urandom >"$work/there/file"

@@ -59,7 +59,8 @@ nothing_left()
 # While steps go on, so that the case sees it.
 cut_a_cable()
 {
-	wait_for 900 grep -q '^note: steps' "$work/said" && sleep 1 && node 0 ip link set d0p down
+	wait_for 900 grep -q '^note: steps' "$work/said" && sleep 1 && node 0 ip link set d0p down &&
+		! grep '^right cut ' "$work/said" && : >"$work/cut"
 }
 
 cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced reduce_scatters exchanges
@@ -78,6 +79,7 @@ $python -X faulthandler selftests/torch/torch_ranks.py "${cases[@]}" 2>&1 | tee 
 # it has cut, unless the ranks did not come so far
 kill $cutter 2>/dev/null
 wait $cutter
+[[ " ${cases[*]} " != *" cut "* ]] || check cut__in_the_midst test -e "$work/cut"
 for name in "${cases[@]}"; do
 	if [[ $name == killed ]]; then
 		check right__killed went killed right 3
