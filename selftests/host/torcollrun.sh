@@ -325,10 +325,11 @@ read_later()
 # The last words of a rank that is ended as another failed, for a reader that pauses for longer than ranks are given.
 last_words()
 {
+	rm -f "$work/trapped"
 	# shellcheck disable=SC2016
 	run --no-prefix bash -c '
-		if ((TORCOLL_RANK == 1)); then sleep 0.5; exit 3; fi
-		((TORCOLL_RANK)) || trap "seq -f \"last %.0f\" 100000; exit 0" TERM
+		if ((TORCOLL_RANK == 1)); then until [[ -e $RUN_WORK/trapped ]]; do sleep 0.1; done; exit 3; fi
+		((TORCOLL_RANK)) || { trap "seq -f \"last %.0f\" 100000; exit 0" TERM; : >"$RUN_WORK/trapped"; }
 		sleep 100 & wait' 2>"$work/err" | read_later 8 >"$work/out"
 	((PIPESTATUS[0] == 3)) && (($(grep -c '^last ' "$work/out") == 100000))
 }
@@ -352,13 +353,13 @@ cat >"$work/lingers" <<'SSH'
 #!/bin/bash
 shift
 bash -c "$*" <&0
-sleep 4
+sleep 8
 SSH
 chmod +x "$work/lingers"
 
 connection_lingers()
 {
-	build/bin/torcollrun --ssh "$work/lingers" -H a --timeout 1 echo hello
+	build/bin/torcollrun --ssh "$work/lingers" -H a --timeout 3 echo hello
 }
 
 # All has ended when the time is over, but for what is to be read.
@@ -534,7 +535,7 @@ check signal__nobody_reads unread_and_term
 check timeout__nobody_reads unread_and_timeout
 check timeout__terminal_is_frozen frozen_terminal
 check timeout__words_are_unread unread_words
-fails timeout__connection_lingers 124 'all ranks have ended, but 1 connection had not after 1 s' connection_lingers
+fails timeout__connection_lingers 124 'all ranks have ended, but 1 connection had not after 3 s' connection_lingers
 check fails__last_words_are_read_late last_words
 check signal__output_begins_late late_output
 check signal__pipe_and_unread_stderr unread_stderr

@@ -539,7 +539,8 @@ def killed() -> None:
         took = time.monotonic() - begin
         assert "torcoll: " in str(e) and "rank 2" in str(e), e
         print(f"note: rank {dist.get_rank()}: {type(e).__name__} after {took:.2f} s: {e}")
-        assert took < 5, took
+        # that of a process with PyTorch in it takes long to go; far less than the time that calls have
+        assert took < 60, took
     raises("rank 2", RuntimeError, dist.barrier)
 
 
