@@ -95,6 +95,16 @@ other_secrets()
 	   $("$ctl" netns run --no-prefix --only 0 env | grep -E 'COMM|SECRET') ]]
 }
 
+# The batch's last command is about a device of this namespace.
+finds_its_device()
+{
+	local out
+
+	out=$("$ctl" -b "$work/batch" 2>&1)
+	echo "$out"
+	[[ $out == *"$work/batch:2" && $out != *"no device"* ]]
+}
+
 ktap_header
 work=$(mktemp -d)
 cleanup rm -rf "$work"
@@ -149,6 +159,30 @@ fails up__no_ipv6_noise any '^$' has_ipv6_address
 fails up__twice 1 'already' "$ctl" netns up 2x2 --no-fabric
 is up__twice_leaves_the_first "$(namespaces "$TORCOLL_PREFIX")" 4
 check show__json jq -e 'length == 4 and .[0].netns == env.TORCOLL_PREFIX + "-0"' <("$ctl" -j netns show)
+
+# ---- batches ----
+
+ip link add "here$$" type veth peer name "there$$"
+cleanup ip link del "here$$"
+printf 'netns show\nport add 1 dim 0 dir plus dev here%s\n' $$ >"$work/batch"
+check batch__show_comes_home finds_its_device
+printf 'netns exec 0 true\nport add 1 dim 0 dir plus dev here%s\n' $$ >"$work/batch"
+check batch__exec_stays_at_home finds_its_device
+printf 'netns exec 0 true\nnetns exec nowhere true\n' >"$work/batch"
+fails batch__exec_goes_on 1 "failed $work/batch:2" "$ctl" -b "$work/batch"
+printf 'netns exec 0 sh -c "exit 7"\n' >"$work/batch"
+fails batch__exec_exit_code 7 "failed $work/batch:1" "$ctl" -b "$work/batch"
+printf 'netns exec 0 %s/nothing\n' "$work" >"$work/batch"
+fails batch__exec_no_such_command 127 'No such file' "$ctl" -b "$work/batch"
+# shellcheck disable=SC2016 # that of the shell
+printf 'netns exec 0 sh -c "kill -TERM $$"\n' >"$work/batch"
+fails batch__exec_signal 143 "failed $work/batch:1" "$ctl" -b "$work/batch"
+# more than stdio reads at once, of which the command would read the rest
+is batch__exec_does_not_read_it "$({
+	echo 'netns exec 0 cat'
+	printf '# %s\n' {1..20000}
+	echo 'netns exec 0 echo end'
+} | "$ctl" -b - | tail -n 1)" end
 
 # ---- commands in nodes ----
 

@@ -34,6 +34,7 @@ struct options {
 	bool pretty;
 	bool all;		/* include zeros */
 	bool force;		/* a batch continues after an error */
+	bool batch;		/* other commands may follow */
 };
 
 extern struct options opt;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* torcollctl: configuration and views of torcoll. Options, objects, batches. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "tune.h"
@@ -165,9 +167,9 @@ static int run_words(int argc, char **argv)
 
 /*
  * Split a line at white space; "..." and '...' are one word. Return the number
- * of words, or -1: too many.
+ * of words, behind which is a NULL, or -1: too many.
  */
-static int split(char *line, char **words)
+static int split(char *line, char *words[BATCH_WORDS + 1])
 {
 	int n = 0;
 
@@ -175,8 +177,10 @@ static int split(char *line, char **words)
 		char *to;
 
 		line += strspn(line, " \t\r\n");
-		if (!*line || *line == '#')
+		if (!*line || *line == '#') {
+			words[n] = NULL;
 			return n;
+		}
 		if (n == BATCH_WORDS)
 			return -1;
 		words[n++] = line;
@@ -199,7 +203,7 @@ static int split(char *line, char **words)
 
 static int run_lines(FILE *file, const char *name)
 {
-	char *words[BATCH_WORDS];
+	char *words[BATCH_WORDS + 1];
 	char *line = NULL;
 	size_t size = 0;
 	int number = 0;
@@ -226,14 +230,27 @@ static int run_lines(FILE *file, const char *name)
 	return worst;
 }
 
+/* Commands must not read those that follow; at a terminal they are typed when they are due. */
+static FILE *take_stdin(void)
+{
+	int fd, null;
+
+	if (isatty(STDIN_FILENO))
+		return stdin;
+	fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	null = fd < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+		return NULL;
+	close(null);
+	return fdopen(fd, "r");
+}
+
 static int run_batch(const char *name)
 {
-	FILE *file = stdin;
+	FILE *file = strcmp(name, "-") ? fopen(name, "re") : take_stdin();
 	int ret;
 
-	if (!strcmp(name, "-"))
-		return run_lines(stdin, "-");
-	file = fopen(name, "re");
+	opt.batch = true;
 	if (!file)
 		return other_error("the batch %s: %s", name, strerror(errno));
 	ret = run_lines(file, name);

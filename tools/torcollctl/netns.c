@@ -15,7 +15,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "job/job.h"
 
 static const char help[] =
 	"Usage: torcollctl netns up AxBx... [cables 1|2] [per-link CABLES] [mtu BYTES]\n"
@@ -76,6 +79,17 @@ int netns_open(const char *name)
 int netns_enter(int fd)
 {
 	return setns(fd, CLONE_NEWNET);
+}
+
+int netns_home(void)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	/* some can leave a namespace and cannot enter it */
+	if (home < 0 || !netns_enter(home))
+		return home;
+	close(home);
+	return -1;
 }
 
 /* Other mount namespaces must see mounts and unmounts there. */
@@ -171,11 +185,44 @@ static int netns_down(struct args *a)
 	return ret;
 }
 
+/* Become a command in a namespace; return an exit code if that fails. */
+static int exec_in(const char *name, int fd, char **argv)
+{
+	int err;
+
+	if (netns_enter(fd)) {
+		other_error("network namespace %s: %s", name, strerror(errno));
+		return CTL_REFUSED;
+	}
+	execvp(argv[0], argv);
+	err = errno;
+	other_error("%s: %s", argv[0], strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
+/* The same in a process of its own: other commands follow. Return its exit code. */
+static int exec_apart(const char *name, int fd, char **argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(exec_in(name, fd, argv));
+	if (pid < 0) {
+		other_error("%s: %s", argv[0], strerror(errno));
+		return CTL_REFUSED;
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return CTL_REFUSED;
+	return job_code(status);
+}
+
 static int netns_exec(struct args *a)
 {
 	const char *prefix, *word, *name;
 	uint32_t node;
-	int fd;
+	int fd, ret;
 
 	if (take_prefix(a, &prefix))
 		return CTL_USAGE;
@@ -193,30 +240,20 @@ static int netns_exec(struct args *a)
 	fd = netns_open(name);
 	if (fd < 0)
 		return other_error("there is no network namespace %s: \"torcollctl netns show\" lists the nodes", name);
-	if (netns_enter(fd)) {
-		other_error("network namespace %s: %s", name, strerror(errno));
-		return CTL_REFUSED;
-	}
 	fflush(stdout);
-	execvp(a->argv[0], a->argv);
-	other_error("%s: %s", a->argv[0], strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+	ret = (opt.batch ? exec_apart : exec_in)(name, fd, a->argv);
+	close(fd);
+	return ret;
 }
 
-/* Add the state of a namespace's first fabric and its ports. */
-static void look_into(struct json_object *node)
+/* Add the state of this namespace's first fabric and its ports. */
+static void look_around(struct json_object *node)
 {
 	struct json_object *fabrics, *ports;
-	int fd = netns_open(js_raw(node, "netns"));
 	struct conn c;
 
-	if (fd < 0)
+	if (conn_open(&c))
 		return;
-	if (netns_enter(fd) || conn_open(&c)) {
-		close(fd);
-		return;
-	}
-	close(fd);
 	if (!view_dump(&c, &fabric_view, NULL, &fabrics)) {
 		if (json_object_array_length(fabrics))
 			json_object_object_add(node, "fabric",
@@ -226,6 +263,22 @@ static void look_into(struct json_object *node)
 	if (!view_dump(&c, &port_view, NULL, &ports))
 		json_object_object_add(node, "ports", ports);
 	conn_close(&c);
+}
+
+/* Add what is to be seen in a namespace, for whoever may enter it. */
+static void look_into(struct json_object *node)
+{
+	int fd = netns_open(js_raw(node, "netns"));
+	int home = fd < 0 ? -1 : netns_home();
+
+	if (home >= 0 && !netns_enter(fd)) {
+		look_around(node);
+		netns_enter(home);
+	}
+	if (home >= 0)
+		close(home);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Return a port of a link, one that is up if there is one; NULL: it has none. */

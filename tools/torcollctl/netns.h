@@ -34,6 +34,9 @@ int netns_open(const char *name);
 /* Move this thread into a namespace. Return 0 or -1 with errno. */
 int netns_enter(int fd);
 
+/* Open the namespace that this process is in, to enter it again; -1: it could not. */
+int netns_home(void);
+
 /* Create a namespace and enter it. Return 0 or a negative errno. */
 int netns_create(const char *name);
 

@@ -4,7 +4,6 @@
  * ranks of one comm.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +202,7 @@ static void find_key_here(struct run *run)
  */
 static void find_key(struct run *run)
 {
-	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int home = netns_home();
 	int fd = netns_open(netns_name(run->prefix, run->node[0]));
 
 	if (home >= 0 && fd >= 0 && !netns_enter(fd)) {
