@@ -126,6 +126,10 @@ fails fabric_add__seven_dims 1 'dims' "$ctl" fabric add 1 dims 2x2x2x2x2x2x2 nod
 fails fabric_add__no_node 1 'node or coord' "$ctl" fabric add 1 dims 4x4
 fails fabric_add__both 1 'node or coord' "$ctl" fabric add 1 dims 4x4 node 1 coord 0,1
 fails fabric_add__coord_outside 1 'not below 4' "$ctl" fabric add 1 dims 4x4 coord 0,4
+fails fabric_add__coord_of_33_bits 1 'coord: "4294967297" is not' "$ctl" fabric add 1 dims 4 coord 4294967297
+fails fabric_add__no_ethertype 1 'ethertype: 0' "$ctl" fabric add 1 dims 4x4 node 0 ethertype 0
+fails fabric_add__no_frame 1 'frame: 0' "$ctl" fabric add 1 dims 4x4 node 0 frame 0
+fails fabric_add__no_cables 1 'cables: 0' "$ctl" fabric add 1 dims 2 node 0 cables 0
 fails fabric_add__bad_hello 1 'not a time' "$ctl" fabric add 1 dims 4x4 node 0 hello 2min
 fails fabric_add__unknown_word 1 'colour.*not expected' "$ctl" fabric add 1 dims 4x4 node 0 colour red
 fails port_add__no_device 1 'no device' "$ctl" port add 1 dim 0 dir plus dev nothing0

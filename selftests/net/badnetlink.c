@@ -176,7 +176,7 @@ static const struct row rows[] = {
 	ROW(fabric_new, "hello_9ms", ERANGE, TWICE(FABRIC_HELLO_MS, U32, 9)),
 	ROW(fabric_new, "hello_10001ms", ERANGE, TWICE(FABRIC_HELLO_MS, U32, 10001)),
 	ROW(fabric_new, "checksum_2", ERANGE, TWICE(FABRIC_CHECKSUM, U32, 2)),
-	ROW(fabric_new, "frame_of_255", ERANGE, TWICE(FABRIC_FRAME_SIZE, U32, 255)),
+	ROW(fabric_new, "frame_of_383", ERANGE, TWICE(FABRIC_FRAME_SIZE, U32, 383)),
 	ROW(fabric_new, "frame_of_65536", EINVAL, TWICE(FABRIC_FRAME_SIZE, U32, 65536)),
 	ROW(fabric_new, "only_read_attribute", EINVAL, TWICE(FABRIC_TAG, U32, 1)),
 	ROW(fabric_new, "unknown_attribute", EINVAL, TYPE(1000, BYTES, 4)),

@@ -108,16 +108,26 @@ static int option_checksum(struct args *a, struct fabric_spec *spec)
 	return i < 0 ? CTL_USAGE : 0;
 }
 
+/* Take a number, of which 0 stands for none given. */
+static int option_u32(struct args *a, const char *what, uint32_t *value)
+{
+	int err = arg_u32(a, what, value);
+
+	if (!err && !*value)
+		err = usage_error("%s: 0 is too small; without that word it has its default", what);
+	return err;
+}
+
 int fabric_option(struct args *a, struct fabric_spec *spec)
 {
 	const char *word;
 
 	if (arg_is(a, "cables"))
-		return arg_u32(a, "cables", &spec->shape.cables);
+		return option_u32(a, "cables", &spec->shape.cables);
 	if (arg_is(a, "ethertype"))
-		return arg_u32(a, "ethertype", &spec->ethertype);
+		return option_u32(a, "ethertype", &spec->ethertype);
 	if (arg_is(a, "frame"))
-		return arg_u32(a, "frame", &spec->frame_size);
+		return option_u32(a, "frame", &spec->frame_size);
 	if (arg_is(a, "checksum"))
 		return option_checksum(a, spec);
 	if (arg_is(a, "hello")) {

@@ -21,18 +21,22 @@ uint32_t dir_parse(const char *name)
 }
 
 /*
- * Parse numbers separated by @between. Return their number, 0 if @s is invalid.
+ * Parse numbers of 32 bits separated by @between. Return how many, 0 if @s is invalid.
  */
 static uint32_t parse_numbers(const char *s, char between, uint32_t *value)
 {
 	uint32_t n = 0;
 
 	for (;; s++) {
+		unsigned long long one;
 		char *end;
 
 		if (*s < '0' || *s > '9' || n == MAX_DIMS)
 			return 0;
-		value[n++] = strtoul(s, &end, 10);
+		one = strtoull(s, &end, 10);
+		if (one > UINT32_MAX)
+			return 0;
+		value[n++] = one;
 		s = end;
 		if (!*s)
 			return n;
@@ -216,7 +220,8 @@ int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node)
 	uint32_t n = parse_numbers(s, ',', coord);
 
 	if (n != shape_axes(shape))
-		return usage_error("coord: \"%s\" is not %u numbers like 1,2", s, shape_axes(shape));
+		return usage_error("coord: \"%s\" is not %u numbers like 1,2 of nodes of a side",
+				   s, shape_axes(shape));
 	*node = 0;
 	while (n--) {
 		if (coord[n] >= shape->side[n])
