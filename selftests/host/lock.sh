@@ -111,4 +111,17 @@ check lock__is_waited_for waits_for_it
 check discover__waits discover_waits
 check writers__lose_no_names all_at_once
 check user__writes_own_files own_file
+
+if [[ -d /sys/module/torcoll ]]; then
+	skip remove__no_module "the module is loaded"
+	finish
+fi
+sed "/^ip/a hosts = $work/left" "$work/1.conf" >"$work/left.conf"
+check remove__no_module__has_names "$ctl" hosts "$work/left.conf" write "$work/left"
+is remove__no_module__dry_run "$("$ctl" apply "$work/left.conf" remove --dry-run)" \
+	"torcollctl hosts $work/left.conf remove $work/left"
+check remove__no_module__dry_run_leaves_them grep -qw b1 "$work/left"
+is remove__no_module "$("$ctl" -j apply "$work/left.conf" remove | jq .changes)" 1
+is remove__no_module__nothing_is_left "$(<"$work/left")" ""
+is remove__no_module__again "$("$ctl" -j apply "$work/left.conf" remove | jq .changes)" 0
 finish

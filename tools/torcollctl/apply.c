@@ -145,6 +145,17 @@ static int remove_fabric(struct apply *ap)
 	return ap->ret;
 }
 
+/* Without the module there is no fabric to leave, but what else is of it is in files. */
+static int remove_rest(struct apply *ap)
+{
+	int ret;
+
+	ap->commands = json_object_new_array();
+	ret = remove_fabric(ap);
+	json_object_put(ap->commands);
+	return ret;
+}
+
 /* "lab0, lab1, ..." */
 static const char *names_of(const struct conf *conf)
 {
@@ -176,9 +187,8 @@ static int with_file(struct apply *ap)
 {
 	int ret = conn_open(&ap->c);
 
-	/* without the module there is nothing to leave */
 	if (ret == -ENOENT && ap->remove)
-		return CTL_OK;
+		return remove_rest(ap);
 	if (ret)
 		return other_error("%s", ap->c.text);
 	ret = begin(ap);
