@@ -322,6 +322,42 @@ static void print__reads_the_same(void **state)
 	free(text[1]);
 }
 
+/* A file with this name of the network device and this MTU has the text or not, and can be read. */
+static void shows(const char *device, uint32_t mtu, const char *text, bool is_there)
+{
+	struct conf conf, back;
+	char *shown = NULL;
+	size_t size;
+	FILE *out;
+
+	assert_int_equal(parse(&conf, lab, strlen(lab)), 0);
+	snprintf(conf.ip.name, sizeof(conf.ip.name), "%s", device);
+	conf.node[1].mtu = mtu;
+	out = open_memstream(&shown, &size);
+	assert_non_null(out);
+	conf_print(out, &conf);
+	fclose(out);
+	assert_int_equal(!!strstr(shown, text), is_there);
+	if (parse(&back, shown, size))
+		fail_msg("%s", error);
+	conf_free(&back);
+	conf_free(&conf);
+	free(shown);
+}
+
+/* What the kernel allows and a file cannot have is left out. */
+static void print__can_be_read(void **state)
+{
+	shows("lab", 1500, "ip-device = lab\n", true);
+	shows("#lab", 1500, "ip-device", false);
+	shows("t\xc3\xb6r", 1500, "ip-device", false);
+	shows("tor\x1b[31m", 1500, "ip-device", false);
+	shows("lab", 384, "mtu = 384\n", true);
+	shows("lab", 383, "mtu = 383\n", false);
+	shows("lab", 65535, "mtu = 65535\n", true);
+	shows("lab", 65536, "mtu = 65536\n", false);
+}
+
 static const uint64_t new_rates[CONF_RATES] = { 10, 20, 30, 40, 50, 60 };
 
 #define NEW_RATES \
@@ -464,6 +500,7 @@ int main(void)
 		cmocka_unit_test(refuses__what_is_missing),
 		cmocka_unit_test(refuses__what_does_not_fit),
 		cmocka_unit_test(print__reads_the_same),
+		cmocka_unit_test(print__can_be_read),
 		cmocka_unit_test(edit__rates_only),
 		cmocka_unit_test(survives__any_bytes),
 		cmocka_unit_test(survives__many_nodes),

@@ -24,6 +24,8 @@
 #define CONF_LIMITS		7	/* in the order of limits_table */
 #define CONF_ETHERTYPE		0x88b5	/* what the module takes if told nothing */
 #define CONF_HELLO_MS		200
+#define CONF_MTU_MIN		384
+#define CONF_MTU_MAX		65535
 
 /**
  * struct conf_fabric - what cannot change while a fabric exists
@@ -147,6 +149,9 @@ bool conf_is_host_name(const char *name);
 /* Return whether the kernel allows that name of a device. */
 bool conf_is_device_name(const char *name);
 
+/* Return whether a file can have that name of a device, which the kernel allows. */
+bool conf_is_plain_device(const char *name);
+
 /*
  * Write how a file names a device: by its name, if that can stand in a file, as
  * the kernel allows any bytes; or else by its address.
@@ -171,7 +176,10 @@ long conf_node_at(const struct conf *conf, uint32_t index);
 /* Return the MTU that the file gives the devices of a node; 0: none. */
 uint32_t conf_mtu(const struct conf *conf, size_t node);
 
-/* Write a file in this form. What has its default value is left out. */
+/*
+ * Write a file in this form. What has its default value is left out, as is what
+ * no file can have.
+ */
 void conf_print(FILE *out, const struct conf *conf);
 
 /* Write "[rates]" and its lines. */

@@ -19,22 +19,19 @@ bool conf_is_device_name(const char *name)
 	       strcmp(name, "..");
 }
 
-/*
- * Return whether a file can have the name, and it is what it seems to be: of
- * hosts elsewhere, ? and \ stand for other characters.
- */
-static bool is_plain(const char *name)
+/* Of hosts elsewhere, ? and \ stand for other characters: it is to be what it seems to be. */
+bool conf_is_plain_device(const char *name)
 {
 	size_t i;
 
 	for (i = 0; name[i] > ' ' && name[i] <= '~'; i++)
 		;
-	return !name[i] && *name != '#' && !strpbrk(name, "?\\");
+	return conf_is_device_name(name) && !name[i] && *name != '#' && !strpbrk(name, "?\\");
 }
 
 void conf_name_device(char text[CONF_DEVICE_SIZE], const char *name, const uint8_t mac[6])
 {
-	if (conf_is_device_name(name) && is_plain(name))
+	if (conf_is_plain_device(name))
 		snprintf(text, CONF_DEVICE_SIZE, "%s", name);
 	else
 		snprintf(text, CONF_DEVICE_SIZE, "mac:%02x:%02x:%02x:%02x:%02x:%02x", mac[0],

@@ -2,6 +2,13 @@
 /* The file of a fabric: writing one. */
 #include "conf.h"
 
+/* Devices may have one that is none for a fabric. */
+static void print_mtu(FILE *out, uint32_t mtu)
+{
+	if (mtu >= CONF_MTU_MIN && mtu <= CONF_MTU_MAX)
+		fprintf(out, "mtu = %u\n", mtu);
+}
+
 static void print_fabric(FILE *out, const struct conf *conf)
 {
 	const struct conf_fabric *f = &conf->fabric;
@@ -19,8 +26,7 @@ static void print_fabric(FILE *out, const struct conf *conf)
 		fputs("checksum = header\n", out);
 	if (f->frame_size)
 		fprintf(out, "frame-size = %u\n", f->frame_size);
-	if (conf->mtu)
-		fprintf(out, "mtu = %u\n", conf->mtu);
+	print_mtu(out, conf->mtu);
 }
 
 static void print_ip(FILE *out, const struct conf *conf)
@@ -32,7 +38,7 @@ static void print_ip(FILE *out, const struct conf *conf)
 		fprintf(out, "ip = %s\n", prefix_text(&ip->prefix[IP_4], text));
 	if (ip->prefix[IP_6].len)
 		fprintf(out, "ip6 = %s\n", prefix_text(&ip->prefix[IP_6], text));
-	if (*ip->name)
+	if (conf_is_plain_device(ip->name))
 		fprintf(out, "ip-device = %s\n", ip->name);
 	if (*conf->hosts)
 		fprintf(out, "hosts = %s\n", conf->hosts);
@@ -60,8 +66,7 @@ static void print_node(FILE *out, const struct conf *conf, size_t place)
 	size_t i;
 
 	fprintf(out, "\n[node %s]\nindex = %u\n", node->name, node->index);
-	if (node->mtu)
-		fprintf(out, "mtu = %u\n", node->mtu);
+	print_mtu(out, node->mtu);
 	for (i = 0; i < conf->ports; i++)
 		if (conf->port[i].node == place)
 			print_device(out, conf, i);

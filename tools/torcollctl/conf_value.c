@@ -16,7 +16,6 @@
 #include "conf.h"
 #include "core/wire/wire.h"
 
-#define MTU_MIN		384
 #define PS_MAX		10000000000000ULL	/* 10 s */
 #define FS_MAX		10000000000ULL		/* 10 us */
 
@@ -206,7 +205,7 @@ static const struct conf_setting fabric_settings[] = {
 	{ "hello", set_hello, 0, 10, 10000 },
 	{ "checksum", set_checksum },
 	{ "frame-size", set_u32, FABRIC(frame_size), TOR_WIRE_FRAME_MIN, 65535 },
-	{ "mtu", set_u32, offsetof(struct conf, mtu), MTU_MIN, 65535 },
+	{ "mtu", set_u32, offsetof(struct conf, mtu), CONF_MTU_MIN, CONF_MTU_MAX },
 	{ "ip", set_ip, offsetof(struct conf, ip.prefix[IP_4]) },
 	{ "ip6", set_ip6, offsetof(struct conf, ip.prefix[IP_6]) },
 	{ "ip-device", set_ip_device, offsetof(struct conf, ip.name) },
@@ -216,7 +215,7 @@ static const struct conf_setting fabric_settings[] = {
 
 static const struct conf_setting node_settings[] = {
 	{ "index", set_index, offsetof(struct conf_node, index), 0, TOR_MAX_NODES - 1 },
-	{ "mtu", set_u32, offsetof(struct conf_node, mtu), MTU_MIN, 65535 },
+	{ "mtu", set_u32, offsetof(struct conf_node, mtu), CONF_MTU_MIN, CONF_MTU_MAX },
 };
 
 static const struct conf_setting rate_settings[CONF_RATES] = {
