@@ -109,6 +109,8 @@ check check__hint_is_no_fault shows '^hint: c3 \(node 3\) has module 0.0.9' fabr
 check top__once shows '^  ---\[ 0\]---  1 ---  2 ---  3 ---  16 of 16 answer$' top once from "$work/4x4"
 check top__once_in_colour shows $'\033\\[0;32m' top once colour from "$work/4x4"
 fails top__needs_a_terminal 1 'top once' ctl top from "$work/4x4"
+fails top__needs_its_keys 1 'needs a terminal' \
+	timeout 10 script -qec "TERM=linux build/bin/torcollctl top from $work/4x4 </dev/null" /dev/null
 fails top__no_json 1 'fabric show --all' ctl -j top once from "$work/4x4"
 fails top__interval 1 'not 1 to 3600' ctl top once interval 0 from "$work/4x4"
 check top__on_a_terminal on_a_terminal

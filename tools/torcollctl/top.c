@@ -325,7 +325,7 @@ int top_main(struct args *a)
 		return CTL_USAGE;
 	if (opt.json)
 		return usage_error("top is a picture: \"torcollctl -j fabric show --all\" has its numbers");
-	if (!s.once && !isatty(STDOUT_FILENO))
+	if (!s.once && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return usage_error("top needs a terminal; \"torcollctl top once\" prints one picture");
 	if (whole_open(&s.w))
 		return CTL_USAGE;
