@@ -126,6 +126,9 @@ else
 	rm -f "$work/null"
 	check hosts__device_stays device_stays hosts
 fi
+ln -s /nowhere/x "$work/nothing"
+fails hosts__link_to_nothing 2 'this is a link to nothing' hosts "$work/nothing"
+check hosts__nothing_to_remove_from_there "$ctl" hosts "$work/1.conf" remove "$work/nothing"
 mkfifo "$work/other"
 fails hosts__pipe_is_refused 2 'this is no file' hosts "$work/other"
 check hosts__pipe_stays test -p "$work/other"

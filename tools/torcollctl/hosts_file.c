@@ -64,6 +64,14 @@ static int create(const char *path)
 	return 0;
 }
 
+/* Return whether a link has that name. */
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
 int hosts_update(const struct conf *conf, const char *path, bool remove, bool dry)
 {
 	struct stat st;
@@ -72,8 +80,14 @@ int hosts_update(const struct conf *conf, const char *path, bool remove, bool dr
 	int ret;
 
 	if (access(path, F_OK) && errno == ENOENT) {
-		if (remove || dry)
-			return !remove;
+		if (remove)
+			return 0;
+		if (is_link(path)) {
+			other_error("%s: this is a link to nothing, which is not followed", path);
+			return -1;
+		}
+		if (dry)
+			return 1;
 		if (create(path))
 			return -1;
 	}
