@@ -41,6 +41,9 @@ is value__of_slurm "$(env_of SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_LOCALID=0 SLURM
 is value__of_mpich "$(env_of PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1 TORCOLL_COMM=mine -- \
 	'[.[] | select(.origin == "mpich") | .value] | join(" ")')" "2 4 as ranks tell"
 fails value__launcher_is_wrong 2 'PMI_RANK=x is not what MPICH sets' env PMI_RANK=x PMI_SIZE=4 MPI_LOCALNRANKS=1 build/bin/torcollctl env
+is value__as_it_is_in_json "$(env_of 'TORCOLL_COMM=a\b' -- '.[] | select(.name == "TORCOLL_COMM") | .value')" 'a\b'
+check value__of_no_text eval "TORCOLL_COMM=\$'a\xffb' build/bin/torcollctl -j env | python3 -c 'import json; json.load(open(0, encoding=\"utf-8\"))'"
+check value__shown_in_plain_text eval 'TORCOLL_COMM="a\b" build/bin/torcollctl env | grep -F "a\x5cb"'
 is value__secret_hidden "$(env_of TORCOLL_SECRET=xyzzy -- '.' | grep -c xyzzy)" 0
 is options__behind_the_command "$(build/bin/torcollctl env -p --json)" "$(build/bin/torcollctl -p -j env)"
 is options__for_one_line_of_a_batch "$(printf 'env -j\nenv\n' | build/bin/torcollctl -b - | grep -c '^\[')" 1

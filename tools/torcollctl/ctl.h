@@ -5,7 +5,8 @@
  *
  * Every command returns an exit code like those of iproute2, and has printed
  * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
- * it, or the system, refused, CTL_WRONG if something is not as it should be.
+ * it, the system or the rest of the fabric refused, CTL_WRONG if something is
+ * not as it should be. The manual page has those that differ.
  */
 #ifndef _CTL_H
 #define _CTL_H
