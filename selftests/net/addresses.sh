@@ -194,6 +194,12 @@ is on__node_15_has_the_sixteenth "$(ip_json 15 | jq -r '.[0] | .address + " " + 
 check on__again on
 is on__again_one_address "$(node 5 ip -j address show dev tor0 | jq -c '[.[0].addr_info[] | select(.scope == "global") | .local]')" \
 	'["10.7.0.6","fd00:7::6"]'
+fails on__refused_prefix 2 'an address for each node' node 0 torcollctl fabric 1 ip on prefix 10.9.0.0/28
+is on__refused_prefix_takes_nothing "$(ip_json 0 | jq -r '.[0] | .address + " " + .address6')" "10.7.0.1 fd00:7::1"
+check on__name_of_another_device node 0 ip link add taken type veth peer name taken2
+fails on__name_is_taken 2 'exists' node 0 torcollctl fabric 1 ip on name taken prefix 10.7.0.0/24 prefix6 fd00:7::/64
+is on__name_is_taken_stays_up "$(ip_json 0 | jq -c '.[0] | [.ifname, .up, .address6]')" '["tor0",true,"fd00:7::1"]'
+check on__name_is_free_again node 0 ip link del taken
 fails show__text 0 'prefix 10\.7\.0\.0/24, here 10\.7\.0\.6$' node 5 torcollctl fabric 1 ip
 
 # ---- nobody is asked for what follows from a number ----
@@ -257,11 +263,14 @@ check hosts__by_name pings 3 n9-tor
 is hosts__as_printed "$(torcollctl hosts "$work/lab.conf" | grep -c -- -tor)" 32
 check showconf__ip eval "node 4 torcollctl showconf | grep -qx 'ip6 = fd00:7::100/64'"
 check showconf__device eval "node 4 torcollctl showconf | grep -qx 'ip-device = lab'"
+check other__service_address node 6 ip address add 10.7.1.200/24 dev lab
 sed -i 's/^ip = .*/ip = 10.7.2.0\/24/; s/^ip-device = .*/ip-device = tor0/' "$work/lab.conf"
 check other__prefix_and_name apply_all
 is other__again_nothing "$(changes_of_all)" "0 on $nodes"
 is other__former_address_is_gone "$(node 4 ip -j address show dev tor0 | jq -c '[.[0].addr_info[] | select(.scope == "global") | .local]')" \
 	'["10.7.2.5","fd00:7::104"]'
+is other__service_address_stays "$(node 6 ip -j address show dev tor0 |
+	jq -c '[.[0].addr_info[] | select(.family == "inet") | .local] | sort')" '["10.7.1.200","10.7.2.7"]'
 check other__reached pings 4 10.7.2.14
 is other__name "$(resolves n9-tor)" 10.7.2.10
 

@@ -11,6 +11,7 @@
 #include <netlink/attr.h>
 #include <netlink/netlink.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
@@ -123,15 +124,21 @@ static void read_address(struct nlmsghdr *nlh, void *arg)
 	}
 }
 
-static struct nl_msg *request_addresses(struct conn *route, void *arg)
+static struct nl_msg *request_addresses_of(const struct ipdev *dev)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
-	const struct search *search = arg;
-	struct ifaddrmsg ifa = { .ifa_index = search->dev->ifindex };
+	struct ifaddrmsg ifa = { .ifa_index = dev->ifindex };
 
 	if (msg)
 		nlmsg_append(msg, &ifa, sizeof(ifa), NLMSG_ALIGNTO);
 	return msg;
+}
+
+static struct nl_msg *request_addresses(struct conn *route, void *arg)
+{
+	const struct search *search = arg;
+
+	return request_addresses_of(search->dev);
 }
 
 static void begin_addresses(void *arg)
@@ -195,28 +202,59 @@ static int send_link(struct conn *route, uint32_t ifindex, const uint64_t *key,
 	return conn_call(route, msg, NULL, NULL);
 }
 
-/* A device that is switched on has a fixed name on older kernels. */
-static int rename_device(struct conn *route, struct ipdev *dev, const char *name)
+static int switch_off(struct conn *route, uint32_t ifindex)
 {
-	struct ifinfomsg ifi = { .ifi_index = dev->ifindex, .ifi_change = IFF_UP };
+	struct ifinfomsg ifi = { .ifi_index = ifindex, .ifi_change = IFF_UP };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
-	int err;
 
 	if (msg)
 		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
-	err = conn_call(route, msg, NULL, NULL);
+	return conn_call(route, msg, NULL, NULL);
+}
+
+static int send_name(struct conn *route, uint32_t ifindex, const char *name)
+{
+	struct ifinfomsg ifi = { .ifi_index = ifindex };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+
+	if (msg) {
+		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
+		nla_put_string(msg, IFLA_IFNAME, name);
+	}
+	return conn_call(route, msg, NULL, NULL);
+}
+
+/* The same to a device that has to be off for it. */
+static int send_name_off(struct conn *route, struct ipdev *dev, const char *name)
+{
+	char why[sizeof(route->text)];
+	int err = switch_off(route, dev->ifindex);
+
 	if (err)
 		return err;
 	dev->up = false;
 	/* IPv6 addresses went with that */
 	dev->has[IP_6] = false;
-	msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
-	if (msg) {
-		ifi.ifi_change = 0;
-		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
-		nla_put_string(msg, IFLA_IFNAME, name);
+	err = send_name(route, dev->ifindex, name);
+	if (err) {
+		memcpy(why, route->text, sizeof(why));
+		device_set(route, dev->ifindex, 0);
+		memcpy(route->text, why, sizeof(why));
 	}
-	return conn_call(route, msg, NULL, NULL);
+	return err;
+}
+
+/* Before Linux 6.2 a device that is switched on has a fixed name. */
+static int rename_device(struct conn *route, struct ipdev *dev, const char *name)
+{
+	int err = send_name(route, dev->ifindex, name);
+
+	if (err == -EBUSY)
+		err = if_nametoindex(name) ? -EEXIST : send_name_off(route, dev, name);
+	if (err == -EEXIST)
+		snprintf(route->text, sizeof(route->text), "a device of the name %s exists already",
+			 name);
+	return err;
 }
 
 /* Nodes have different numbers, so that no other host is asked for the address. */
@@ -256,22 +294,125 @@ static int add_address(struct conn *route, const struct ipdev *dev, const struct
 	return err;
 }
 
-/* Give the device the prefixes, and take former addresses away. */
+/* What others have added beside this node's IPv4 address, as messages. */
+struct others {
+	const struct ipdev *dev;
+	struct nl_msg **msg;
+	size_t n;
+	bool lost;
+};
+
+static bool is_other(const struct ipdev *dev, struct nlmsghdr *nlh)
+{
+	const struct prefix *p = &dev->prefix[IP_4];
+	struct nlattr *tb[IFA_MAX + 1];
+	struct ifaddrmsg *ifa;
+	uint8_t own[16];
+
+	if (nlh->nlmsg_type != RTM_NEWADDR ||
+	    nlmsg_parse(nlh, sizeof(*ifa), tb, IFA_MAX, NULL) < 0 || !tb[IFA_LOCAL])
+		return false;
+	ifa = nlmsg_data(nlh);
+	prefix_address(p, dev->node, own);
+	return ifa->ifa_family == AF_INET && ifa->ifa_index == dev->ifindex &&
+	       ifa->ifa_prefixlen == p->len && nla_len(tb[IFA_LOCAL]) == 4 &&
+	       memcmp(own, nla_data(tb[IFA_LOCAL]), 4);
+}
+
+static void take_other(struct nlmsghdr *nlh, void *arg)
+{
+	struct others *others = arg;
+	struct nl_msg **more;
+
+	if (!is_other(others->dev, nlh))
+		return;
+	more = realloc(others->msg, (others->n + 1) * sizeof(*more));
+	if (more)
+		others->msg = more;
+	if (more)
+		more[others->n] = nlmsg_convert(nlh);
+	if (more && more[others->n])
+		others->n++;
+	else
+		others->lost = true;
+}
+
+static struct nl_msg *request_others(struct conn *route, void *arg)
+{
+	const struct others *others = arg;
+
+	return request_addresses_of(others->dev);
+}
+
+static void forget_others(void *arg)
+{
+	struct others *others = arg;
+
+	while (others->n)
+		nlmsg_free(others->msg[--others->n]);
+	free(others->msg);
+	others->msg = NULL;
+}
+
+/* Add it again as the kernel has told of it, unless it is there. */
+static int return_other(struct conn *route, struct nl_msg *msg)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	int err;
+
+	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+	nlh->nlmsg_seq = NL_AUTO_SEQ;
+	nlh->nlmsg_pid = NL_AUTO_PORT;
+	nlmsg_get(msg);
+	err = conn_call(route, msg, NULL, NULL);
+	return err == -EEXIST ? 0 : err;
+}
+
+/*
+ * Delete this node's address. Of IPv4 the kernel deletes all others of that
+ * network with it, unless promote_secondaries is set.
+ */
+static int delete_alone(struct conn *route, const struct ipdev *dev, size_t family)
+{
+	static const struct dump dump = { request_others, forget_others, take_other };
+	struct others others = { .dev = dev };
+	int err = family == IP_4 ? conn_dump(route, &dump, &others) : 0;
+	size_t i;
+
+	if (!err && others.lost) {
+		snprintf(route->text, sizeof(route->text), "out of memory");
+		err = -ENOMEM;
+	}
+	if (!err)
+		err = delete_address(route, dev, family);
+	for (i = 0; !err && i < others.n; i++)
+		err = return_other(route, others.msg[i]);
+	forget_others(&others);
+	return err;
+}
+
+/*
+ * Give the device the prefixes, and take former addresses away: in that order,
+ * as the kernel may refuse the prefixes.
+ */
 static int set_prefixes(struct conn *route, struct ipdev *dev, const struct conf_ip *want)
 {
 	bool differ = false;
 	int err = 0;
 	size_t i;
 
+	for (i = 0; i < IP_FAMILIES; i++)
+		differ |= !prefix_equal(&dev->prefix[i], &want->prefix[i]);
+	if (differ)
+		err = send_link(route, dev->ifindex, NULL, want);
 	for (i = 0; !err && i < IP_FAMILIES; i++) {
 		if (prefix_equal(&dev->prefix[i], &want->prefix[i]))
 			continue;
-		differ = true;
 		if (dev->has[i])
-			err = delete_address(route, dev, i);
+			err = delete_alone(route, dev, i);
 		dev->has[i] = false;
 	}
-	return differ && !err ? send_link(route, dev->ifindex, NULL, want) : err;
+	return err;
 }
 
 static int set_addresses(struct conn *route, const struct ipdev *dev, const struct conf_ip *want)
