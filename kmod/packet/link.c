@@ -199,7 +199,8 @@ static int tor_newlink(struct net *net, struct net_device *dev, struct nlattr *t
 	if (IS_ERR(fabric))
 		return PTR_ERR(fabric);
 	if (rtnl_dereference(fabric->packet)) {
-		NL_SET_ERR_MSG(extack, "the fabric has a network device already");
+		NL_SET_ERR_MSG(extack,
+			       "the fabric has a network device already, maybe in another network namespace");
 		return -EEXIST;
 	}
 	packet->fabric = fabric;

@@ -276,6 +276,23 @@ is other__name "$(resolves n9-tor)" 10.7.2.10
 
 sed -i '/^ip\|^host/d' "$work/lab.conf"
 is silent__leaves_the_device "$(changes_of_all), $(ip_json 4 | jq -r '.[0].address')" "0 on $nodes, 10.7.2.5"
+
+# ---- in another network namespace ----
+
+ip netns add addresses-box
+cleanup ip netns delete addresses-box
+check elsewhere__moved node 8 ip link set tor0 netns addresses-box
+fails elsewhere__show 0 'no network device in this network namespace' node 8 torcollctl fabric 1 ip show
+fails elsewhere__on 2 'maybe in another network namespace' node 8 torcollctl fabric 1 ip on
+check elsewhere__fabric_of_that_key ip netns exec addresses-box torcollctl fabric add 1 dims 2 node 0
+is elsewhere__is_not_taken_for_its_own "$(ip netns exec addresses-box torcollctl -j fabric 1 ip show)" "[]"
+check elsewhere__is_not_deleted_by_it eval 'ip netns exec addresses-box torcollctl fabric 1 ip off &&
+	ip -n addresses-box link show tor0'
+check elsewhere__moved_back ip -n addresses-box link set tor0 netns tor-8
+is elsewhere__is_found_again "$(ip_json 8 | jq -r '.[0].ifname')" tor0
+
+# ---- the end ----
+
 check remove__names torcollctl hosts <(conf "ip = 10.7.2.0/24") remove /etc/hosts
 is remove__nothing_is_left_of_them "$(diff /etc/hosts "$work/hosts")" ""
 check remove__fabric node 4 torcollctl apply "$work/lab.conf" as n4 remove

@@ -289,7 +289,7 @@ ip -n netdev-moved link set tor0 up
 ip -n netdev-moved address add 10.7.0.2/24 dev tor0
 check netns__ping_from_there ip netns exec netdev-moved ping -q -n -c 2 -W 5 10.7.0.4
 check netns__ping_to_it reaches 3 1
-fails netns__still_the_fabrics any "has a network device already" node 1 ip link add tor1 type torcoll
+fails netns__still_the_fabrics any "has a network device already, maybe in another network namespace" node 1 ip link add tor1 type torcoll
 check netns__goes_with_it ip netns delete netdev-moved
 eventually netns__another_one_then 20 add 1
 box netdev-moved

@@ -114,7 +114,7 @@ static void show_text(const struct ipdev *dev, uint64_t key)
 	size_t i;
 
 	if (!dev->ifindex) {
-		fprintf(stderr, "Fabric %llu has no network device: \"torcollctl fabric %llu ip on\" makes one.\n",
+		fprintf(stderr, "Fabric %llu has no network device in this network namespace: \"torcollctl fabric %llu ip on\" makes one.\n",
 			(unsigned long long)key, (unsigned long long)key);
 		return;
 	}

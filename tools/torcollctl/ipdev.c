@@ -51,6 +51,12 @@ static bool is_device_of(uint64_t key, struct nlattr *info, struct nlattr **data
 	       data[IFLA_TORCOLL_FABRIC] && nla_get_u64(data[IFLA_TORCOLL_FABRIC]) == key;
 }
 
+/* It has come from another namespace, where its fabric is: one of that key here is another. */
+static bool is_moved(struct nlattr **tb)
+{
+	return tb[IFLA_LINK_NETNSID];
+}
+
 static void read_link(struct nlmsghdr *nlh, void *arg)
 {
 	struct nlattr *tb[IFLA_MAX + 1], *data[IFLA_TORCOLL_MAX + 1];
@@ -60,7 +66,7 @@ static void read_link(struct nlmsghdr *nlh, void *arg)
 
 	if (nlh->nlmsg_type != RTM_NEWLINK ||
 	    nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME] ||
-	    !tb[IFLA_MTU] || !is_device_of(search->key, tb[IFLA_LINKINFO], data))
+	    !tb[IFLA_MTU] || is_moved(tb) || !is_device_of(search->key, tb[IFLA_LINKINFO], data))
 		return;
 	ifi = nlmsg_data(nlh);
 	dev->ifindex = ifi->ifi_index;
