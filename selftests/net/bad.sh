@@ -46,9 +46,11 @@ event=/sys/kernel/tracing/events/skb/kfree_skb
 by_reason="hist:keys=reason if protocol == 0x88b5"
 if echo "$by_reason" 2>/dev/null >"$event/trigger"; then
 	cleanup forget_reasons
-	torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2 >/dev/null
+	torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2 >/dev/null || bail "no allreduce"
 	# before there are packet sockets, whose own drops are none of ours
 	is good_frames__are_not_dropped "$(reasons_seen)" ""
+else
+	skip good_frames__are_not_dropped "this kernel does not count reasons"
 fi
 # the first packet socket, and the last, are opened and closed by one processor alone
 on_one_cpu hold_socket || bail "no packet socket"
