@@ -340,6 +340,31 @@ static void wiring__mesh(void **state)
 	drop(&w, s);
 }
 
+/* A line and a ring are no symmetry of each other, though they are as long. */
+static void wiring__line_and_ring_of_one_length(void **state)
+{
+	static const u32 side[] = { TORCOLL_SIDE(4, TORCOLL_KIND_LINE), 4 };
+	struct survey *s = calloc(1, sizeof(*s));
+	struct tor_torus want;
+	struct wiring w;
+	char name[8];
+	u32 h;
+
+	for (h = 0; h < 16; h++) {
+		snprintf(name, sizeof(name), "h%02u", h);
+		made_host(s, name, 4);
+	}
+	for (h = 0; h < 16; h++) {
+		made_cable(&s->hosts[h]->ports[0], &s->hosts[h / 4 * 4 + (h + 1) % 4]->ports[1]);
+		if (h < 12)
+			made_cable(&s->hosts[h]->ports[2], &s->hosts[h + 4]->ports[3]);
+	}
+	assert_int_equal(tor_torus_init(&want, 2, side, 1), 0);
+	assert_int_equal(wiring_find(&w, graph_new(s), &want), 0);
+	assert_int_equal(w.place.cost, 0);
+	drop(&w, s);
+}
+
 /* A star is no torus. */
 static void wiring__none(void **state)
 {
@@ -390,6 +415,7 @@ int main(void)
 		TEST(wiring__office_network),
 		TEST(wiring__grid),
 		TEST(wiring__mesh),
+		TEST(wiring__line_and_ring_of_one_length),
 		TEST(wiring__none),
 		TEST(wiring__alone),
 	};

@@ -216,7 +216,7 @@ static bool start_differs(const struct search *s, uint32_t port)
 	if (tor_port_way(s->t, port) == TOR_MINUS)
 		return false;
 	for (d = 0; d < dim; d++)
-		if (s->t->side[d] == s->t->side[dim] &&
+		if (s->t->side[d] == s->t->side[dim] && s->t->kind[d] == s->t->kind[dim] &&
 		    (s->open >> d & 1) == (s->open >> dim & 1) && !start_has_dim(s, d))
 			return false;
 	return true;
