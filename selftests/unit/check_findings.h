@@ -21,6 +21,8 @@ struct options opt;
 
 const char *link_state_name(uint32_t state)
 {
+	if (state == TORCOLL_LINK_STATE_NO_CARRIER)
+		return "no-carrier";
 	return state == TORCOLL_LINK_STATE_VERSION ? "version" : "?";
 }
 

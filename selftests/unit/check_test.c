@@ -88,6 +88,65 @@ static void down__other_states(void **state)
 	torus_free(s);
 }
 
+/* A second cable between the hosts of two ports, whose other end @q may be no port. */
+static void second_cable(struct survey_port *p, bool q)
+{
+	struct survey_port *port[2] = { p, p->other };
+	int i;
+
+	for (i = 0; i <= q; i++) {
+		struct survey_host *host = port[i]->owner;
+		struct survey_port *second = &host->ports[host->nports++];
+
+		*second = *port[i];
+		strcat(second->own.device, "2");
+		second->other = NULL;
+		second->flags &= ~TORCOLL_SURVEY_CARRIER;
+		set_state(second, TORCOLL_LINK_STATE_NO_CARRIER);
+	}
+}
+
+static void down__one_of_two(void **state)
+{
+	struct survey *s = torus_survey("4");
+
+	second_cable(torus_port(s, 1, "d0p"), true);
+	finds(s, "down: the link c1:d0p2 (node 1) - c2:d0m2 (node 2) is down: no carrier\n");
+	torus_free(s);
+}
+
+static void port__one_of_two_is_gone(void **state)
+{
+	struct survey *s = torus_survey("4");
+
+	second_cable(torus_port(s, 1, "d0p"), false);
+	finds(s, "port: c1:d0p2 (node 1) is no-carrier, and c2 (node 2) has no port for its other end\n");
+	advises(s, "is its device there still, with its cable? Then on c2: torcollctl apply FILE");
+	torus_free(s);
+	/* at the end of a link that is listed second */
+	s = torus_survey("4");
+	second_cable(torus_port(s, 2, "d0m"), false);
+	finds(s, "port: c2:d0m2 (node 2) is no-carrier, and c1 (node 1) has no port for its other end\n");
+	torus_free(s);
+}
+
+/* One cause, one sentence. */
+static void port__both_are_gone(void **state)
+{
+	struct survey *s = torus_survey("4");
+	struct survey_port *p = torus_port(s, 1, "d0p"), *q = p->other;
+
+	second_cable(p, false);
+	set_state(p, TORCOLL_LINK_STATE_NO_CARRIER);
+	torus_pull(p);
+	q->flags &= ~TORCOLL_SURVEY_MEMBER;
+	finds(s, "port: c2 (node 2) has no port for dim 0 minus\n");
+	/* nor does the host answer at all */
+	torus_kill(s, 2);
+	finds(s, "dead: node 2 (2) does not answer; its neighbours' c3:d0m, c1:d0p hear nothing\n");
+	torus_free(s);
+}
+
 static void flapping__by_state(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -449,6 +508,9 @@ int main(void)
 		cmocka_unit_test(down__one_way),
 		cmocka_unit_test(down__silent),
 		cmocka_unit_test(down__other_states),
+		cmocka_unit_test(down__one_of_two),
+		cmocka_unit_test(port__one_of_two_is_gone),
+		cmocka_unit_test(port__both_are_gone),
 		cmocka_unit_test(flapping__by_state),
 		cmocka_unit_test(flapping__by_its_past),
 		cmocka_unit_test(flapping__while_it_is_checked),

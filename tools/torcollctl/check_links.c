@@ -116,10 +116,37 @@ static void say_down(struct check *c, struct survey_port *p, struct survey_port 
 		say_states(c, p, q);
 }
 
+/*
+ * A cable whose other end is no port, while others of its link have two ends; if
+ * none has, the host there is named already.
+ */
+static void say_alone(struct check *c, struct survey_port *p, uint32_t there)
+{
+	const struct survey_host *host = c->m->host[there];
+	struct finding *f;
+
+	if (is_up(p) || check_is_explained(c, p, EXPLAINED_STATE) ||
+	    !map_port(c->m, host, p->dim, shape_back(&c->m->shape, p->dim, p->dir)))
+		return;
+	f = check_say(c, "port",
+		      fmt_str("%s is %s, and %s has no port for its other end", check_port(c, p),
+			      link_state_name(p->state), check_host(c, host)),
+		      fmt_str("is its device there still, with its cable? Then on %s: torcollctl apply FILE",
+			      fmt_plain(host->name)));
+	f->host = host;
+	f->node = there;
+	f->port[0] = p;
+	check_explain(c, p, EXPLAINED);
+}
+
 static void links_of(struct check *c, const struct map_link *link)
 {
 	struct survey_port *p = link->port[0], *q = link->port[1];
 
+	if (p && !q)
+		say_alone(c, p, link->node[1]);
+	if (q && !p)
+		say_alone(c, q, link->node[0]);
 	if (!p || !q || check_is_explained(c, p, EXPLAINED_STATE) ||
 	    check_is_explained(c, q, EXPLAINED_STATE))
 		return;
