@@ -226,6 +226,41 @@ static void slow__not_of_slow_devices(void **state)
 	torus_free(s);
 }
 
+/* 94 Mbit/s beside 9000: whatever the ends know of their speed. */
+static void slow__speed_is_not_known(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	struct survey_port *p = torus_port(s, 5, "d0p"), *q = p->other;
+	static const char slow[] =
+		"slow: c5:d0p (node 5) -> c6:d0m (node 6): 94 Mbit/s, the other cables 9000 Mbit/s\n"
+		"slow: c6:d0m (node 6) -> c5:d0p (node 5): 94 Mbit/s, the other cables 9000 Mbit/s\n";
+
+	p->rate = q->rate = 94;
+	p->speed = 0;
+	finds(s, slow);
+	q->speed = 0;
+	finds(s, slow);
+	p->speed = 100;
+	finds(s, "speed: c5:d0p (node 5) - c6:d0m (node 6) runs at 100 Mbit/s, the other cables of dim 0 at 10000 Mbit/s\n");
+	torus_free(s);
+}
+
+/* The only cable of its speed carries no less than slower ones do. */
+static void slow__of_a_faster_device(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	struct survey_port *p = torus_port(s, 5, "d0p");
+
+	p->speed = p->other->speed = 25000;
+	p->rate = p->other->rate = 9500;
+	finds(s, "");
+	p->rate = p->other->rate = 900;
+	finds(s,
+	      "slow: c5:d0p (node 5) -> c6:d0m (node 6): 900 Mbit/s, the other cables 9000 Mbit/s\n"
+	      "slow: c6:d0m (node 6) -> c5:d0p (node 5): 900 Mbit/s, the other cables 9000 Mbit/s\n");
+	torus_free(s);
+}
+
 static void speed__agreed_upon_too_little(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -517,6 +552,8 @@ int main(void)
 		cmocka_unit_test(slow__one_direction),
 		cmocka_unit_test(slow__beside_its_other_direction),
 		cmocka_unit_test(slow__not_of_slow_devices),
+		cmocka_unit_test(slow__speed_is_not_known),
+		cmocka_unit_test(slow__of_a_faster_device),
 		cmocka_unit_test(speed__agreed_upon_too_little),
 		cmocka_unit_test(delay__beside_the_others),
 		cmocka_unit_test(delay__of_slow_hosts),

@@ -39,7 +39,7 @@ struct siblings {
 	uint32_t n;
 	uint64_t rtt;			/* median of the shortest */
 	uint32_t *speed;		/* median, by dimension */
-	uint64_t *rate;			/* median among ways of that speed, by way */
+	uint64_t *rate;			/* that a way should have, by way */
 };
 
 static int by_value(const void *a, const void *b)
@@ -68,6 +68,12 @@ static uint64_t risen(uint64_t now, uint64_t before)
 	return less(now, before);
 }
 
+/* An end may not know its speed. */
+static uint32_t smaller_known(uint32_t a, uint32_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 static void way_fill(const struct check *c, struct way *w, struct survey_port *from,
 		     struct survey_port *to)
 {
@@ -82,7 +88,7 @@ static void way_fill(const struct check *c, struct way *w, struct survey_port *f
 	w->lost = w->small_lost + less(to->trains, to->train);
 	w->damaged = to->bad;
 	w->rate = to->rate;
-	w->speed = from->speed < to->speed ? from->speed : to->speed;
+	w->speed = smaller_known(from->speed, to->speed);
 	if (!before)
 		return;
 	w->damaged += risen(to->damaged, before->damaged);
@@ -141,15 +147,32 @@ static void siblings_speeds(const struct check *c, struct siblings *s, uint64_t 
 	}
 }
 
-/* Median rate of the ways through devices of that speed. */
-static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
+/* Median rate of the ways through devices of speeds from @least to @most. */
+static uint64_t rate_between(const struct siblings *s, uint32_t least, uint32_t most,
+			     uint64_t *value)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < s->n; i++)
-		if (s->way[i].rate && s->way[i].speed == speed)
+		if (s->way[i].rate && s->way[i].speed >= least && s->way[i].speed <= most)
 			value[n++] = s->way[i].rate;
 	return median(value, n, true);
+}
+
+/*
+ * What a way of that speed should carry: as much as others of it, and no less
+ * than slower ones, as there may be no others; if it is not known, as much as
+ * all.
+ */
+static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
+{
+	uint64_t same, slower;
+
+	if (!speed)
+		return rate_between(s, 0, UINT32_MAX, value);
+	same = rate_between(s, speed, speed, value);
+	slower = rate_between(s, 1, speed - 1, value);
+	return same > slower ? same : slower;
 }
 
 /* Once per speed: there are few. */
