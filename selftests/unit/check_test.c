@@ -518,6 +518,23 @@ static void confirm__rates(void **state)
 	torus_free(earlier);
 }
 
+/* Both tests found the cable bad, each by another rule. */
+static void confirm__another_rule(void **state)
+{
+	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
+	struct survey_port *p = torus_port(s, 5, "d0p"), *e = torus_port(earlier, 5, "d0p");
+
+	p->rtt_min_ns = p->other->rtt_min_ns = 10000000;
+	/* another cable of the same host */
+	torus_port(earlier, 5, "d0m")->train = 60;
+	confirms(s, earlier, "");
+	e->pongs -= 4;
+	e->other->pinged -= 4;
+	confirms(s, earlier, "delay: c5:d0p (node 5) - c6:d0m (node 6): a round trip takes 10.0 ms, of the other cables 50.0 us\n");
+	torus_free(s);
+	torus_free(earlier);
+}
+
 static void confirm__damage_and_hosts(void **state)
 {
 	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
@@ -571,6 +588,7 @@ int main(void)
 		cmocka_unit_test(map__key_that_is_meant),
 		cmocka_unit_test(confirm__loss),
 		cmocka_unit_test(confirm__rates),
+		cmocka_unit_test(confirm__another_rule),
 		cmocka_unit_test(confirm__damage_and_hosts),
 	};
 

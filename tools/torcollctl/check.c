@@ -207,6 +207,26 @@ static const struct finding *find_same(const struct check *c, const struct findi
 	return NULL;
 }
 
+static bool has_end(const struct finding *f, const struct survey_port *port)
+{
+	return port && (same_port(f->port[0], port) || same_port(f->port[1], port));
+}
+
+/* Return whether the other check doubts the same cable, by another rule. */
+static bool is_doubted(const struct check *c, const struct finding *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nfindings; i++) {
+		const struct finding *other = &c->finding[i];
+
+		if (other->doubtful && strcmp(other->rule, f->rule) &&
+		    has_end(other, f->port[0]) && has_end(other, f->port[1]))
+			return true;
+	}
+	return false;
+}
+
 /* Ports are those of a survey: in another one they are found by their names. */
 static const struct survey_port *port_now(const struct check *c, const struct survey_port *port)
 {
@@ -234,7 +254,7 @@ void check_confirm(struct check *c, const struct check *earlier)
 	for (i = 0; i < c->nfindings; i++) {
 		struct finding *f = &c->finding[i];
 
-		if (f->doubtful && !find_same(earlier, f))
+		if (f->doubtful && !find_same(earlier, f) && !is_doubted(earlier, f))
 			finding_free(f);
 		else
 			c->finding[n++] = *f;

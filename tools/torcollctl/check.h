@@ -63,7 +63,8 @@ uint32_t check_doubts(const struct check *c);
  * @c: check of a later test
  * @earlier: check of a test before it
  *
- * Forgets of what is doubtful all that the earlier one has not found as well.
+ * Forgets of what is doubtful all that the earlier one has not found as well: the
+ * same, or by another rule something doubtful about the same cable.
  * What is not doubtful and was found only by the earlier one, damaged frames, is
  * added.
  */
