@@ -190,6 +190,29 @@ static void node__twice(void **state)
 	torus_free(s);
 }
 
+/* Numbers that the shape has not. */
+static void node__too_large(void **state)
+{
+	static const uint32_t numbers[] = { 4, 9, UINT32_MAX - 1, UINT32_MAX };
+	struct survey *s = torus_survey("4");
+	char text[120];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		s->hosts[3]->nodes[0].node = numbers[i];
+		snprintf(text, sizeof(text),
+			 "node: c3 says that it is node %u, its cables say node 3\n", numbers[i]);
+		finds(s, text);
+	}
+	/* nor do cables say which one it is */
+	for (i = 0; i < 2; i++)
+		torus_pull(&s->hosts[3]->ports[i]);
+	finds(s,
+	      "node: c3 says that it is node 4294967295, but 4 has nodes 0 to 3\n"
+	      "dead: node 3 (3) does not answer; its neighbours' c0:d0m, c2:d0p hear nothing\n");
+	torus_free(s);
+}
+
 static void shape__of_a_host(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -382,6 +405,7 @@ int main(void)
 		cmocka_unit_test(node__two_exchanged),
 		cmocka_unit_test(node__one_cable_is_no_proof),
 		cmocka_unit_test(node__twice),
+		cmocka_unit_test(node__too_large),
 		cmocka_unit_test(shape__of_a_host),
 		cmocka_unit_test(shape__of_cables),
 		cmocka_unit_test(shape__of_no_torus),

@@ -110,16 +110,24 @@ static void say_elsewhere(struct check *c, const struct survey_host *host, uint3
 	f->node = place;
 }
 
+/* @place: MAP_NOBODY if @stated is no node of that shape, and the cables do not say which it is */
 static void say_number(struct check *c, const struct survey_host *host, uint32_t stated,
 		       uint32_t place)
 {
 	const char *name = fmt_plain(host->name);
 	struct finding *f;
 
-	f = check_say(c, "node",
-		      fmt_str("%s says that it is node %u, its cables say node %u", name, stated,
-			      place),
-		      fmt_remedy(c, host, place));
+	if (place == MAP_NOBODY)
+		f = check_say(c, "node",
+			      fmt_str("%s says that it is node %u, but %s has nodes 0 to %u", name,
+				      stated, shape_dims(&c->m->shape), c->m->shape.nodes - 1),
+			      fmt_str("on %s: torcollctl apply FILE, with an index of its own for it",
+				      name));
+	else
+		f = check_say(c, "node",
+			      fmt_str("%s says that it is node %u, its cables say node %u", name,
+				      stated, place),
+			      fmt_remedy(c, host, place));
 	f->host = host;
 	f->node = place;
 }
@@ -144,7 +152,9 @@ static uint32_t judge_host(struct check *c, const struct survey_host *host)
 	/* nobody expects a node there: not a part of this fabric */
 	if (v.node == MAP_NOBODY && !node)
 		return MAP_NOBODY;
-	if (node)
+	if (node && map_has_shape(node, &c->m->shape))
+		say_number(c, host, node->node, v.node);
+	else if (node)
 		say_shape(c, host, node, v.node == MAP_NOBODY ? node->node : v.node);
 	else
 		say_elsewhere(c, host, v.node);
@@ -329,8 +339,8 @@ static void rule_missing(struct check *c)
 		const struct survey_node *node = survey_node(host, c->m->key);
 
 		/* of others, that are named already, the ports are of no use */
-		if (node && node->node == c->m->index[i] && c->m->host[node->node] == host &&
-		    map_has_shape(node, &c->m->shape))
+		if (c->m->index[i] != MAP_NOBODY && node && node->node == c->m->index[i] &&
+		    c->m->host[node->node] == host && map_has_shape(node, &c->m->shape))
 			missing_of(c, host, node->node);
 	}
 }
