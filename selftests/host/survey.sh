@@ -27,11 +27,35 @@ shows()
 	$ctl survey show from "$work/survey" | grep -E -- "$1"
 }
 
+# many HOSTS PORTS: a survey of so many that hear nobody.
+many()
+{
+	jq -n --argjson hosts "$1" --argjson ports "$2" '{hosts: [range($hosts) | {id: "\(100000000 + .)0000000", name: "h\(.)",
+		version: "0.1.0", nodes: [], ports: [range($ports) | {device: "p\(.)", mac: "02:00:00:00:00:01", mtu: 9000,
+		speed: 1000, up: true, carrier: true, many: false}]}]}' >"$work/many"
+}
+
+# Two hosts, of which the first states a shape of 12,168 nodes.
+large()
+{
+	jq '.hosts[0].nodes[0].sides = [13, 8, 13, 3, 3] | .hosts[0].nodes[0].key = 1' "$work/survey" >"$work/large"
+}
+
+# lines COMMAND...: how many it prints in 4 s of a processor.
+lines()
+{
+	(ulimit -t 4 && "$@") | wc -l
+}
+
 ktap_header
 check json__is_read_and_written same
 check text__other_end shows '^a +p1 .* 9000 +1000 +up +b:q0 .* dim 1 minus up +499 of 500 in 2.0 us, 941 Mbit/s, 1 damaged$'
 check text__end_that_hears_nothing shows '^b +q0 .* up +a:p1, which is not heard'
 check text__switch shows '^ +q1 .* 1500 +down +several hosts'
+check text__of_many_hosts many 1000 12
+is text__of_many_ports "$(lines $ctl survey show from "$work/many")" 12001
+check fabric__states_many_nodes large
+is fabric__of_many_nodes "$(lines $ctl fabric show all from "$work/large" | awk '{ print ($1 > 60000) }')" 1
 echo '{"hosts": 1}' >"$work/number"
 fails file__no_survey 1 'no survey' $ctl survey show from "$work/number"
 # lists that are none have no elements

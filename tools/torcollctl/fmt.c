@@ -215,20 +215,23 @@ static size_t column_width(const struct table *t, size_t column)
 
 void table_print(struct table *t)
 {
+	/* of each column what printf() takes: negative, to the left */
+	int *width = calloc(t->columns + 1, sizeof(*width));
 	size_t i, j;
 
-	for (i = 0; i < t->rows; i++) {
-		for (j = 0; j < t->columns; j++) {
-			int width = column_width(t, j);
-			bool last = j + 1 == t->columns;
-
-			if (column_is_number(t, j))
-				printf("%*s", width, table_cell(t, i, j));
-			else
-				printf("%-*s", last ? 0 : width, table_cell(t, i, j));
-			fputs(last ? "\n" : "  ", stdout);
-		}
+	if (!width)
+		err(CTL_REFUSED, "no memory for a table");
+	for (j = 0; j < t->columns; j++) {
+		if (column_is_number(t, j))
+			width[j] = column_width(t, j);
+		else if (j + 1 < t->columns)
+			width[j] = -(int)column_width(t, j);
 	}
+	for (i = 0; i < t->rows; i++)
+		for (j = 0; j < t->columns; j++)
+			printf("%*s%s", width[j], table_cell(t, i, j),
+			       j + 1 < t->columns ? "  " : "\n");
+	free(width);
 	for (i = 0; i < t->rows * t->columns; i++)
 		free(t->cell[i]);
 	free(t->cell);
