@@ -68,6 +68,13 @@ torcollctl netns run torcollctl tune set 1 round-ps 30000000 byte-fs 700000
 is tune__set_everywhere "$?" 0
 check tune__saves ctl tune save "$work/rates"
 check tune__saved grep -q '^link-fs [0-9]' "$work/rates"
+check tune__saves_to_stdout diff <(ctl tune save -) "$work/rates"
+# in a folder that others may write to
+echo mine >"$work/victim"
+ln -s victim "$work/foreign"
+chown -h 65534 "$work/foreign"
+fails tune__saves_into_no_link_of_others 1 "another user's link" ctl tune save "$work/foreign"
+is tune__what_it_leads_to_stays "$(<"$work/victim")" mine
 is tune__same_everywhere "$(torcollctl netns exec 3 torcollctl -j tune show)" "$(ctl -j tune show)"
 tuned=$(ctl -j tune show)
 check default__forgets ctl tune default

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conf_load.h"
+#include "file.h"
 #include "tune.h"
 
 static const char help[] =
@@ -302,21 +303,42 @@ static int save_in_fabric(const char *name, const struct tor_rates *rates)
 	return conf_save_rates(name, rate);
 }
 
+static void save_lines(FILE *out, const struct tor_rates *rates)
+{
+	fputs("# rates of a fabric, for torcollctl tune load: the same on all its nodes\n", out);
+	rates_print(out, rates);
+}
+
+static int save_in_file(const char *name, const struct tor_rates *rates)
+{
+	char *text = NULL;
+	FILE *out;
+	size_t len;
+	int ret;
+
+	out = open_memstream(&text, &len);
+	if (!out)
+		return other_error("%s: %s", name, strerror(errno));
+	save_lines(out, rates);
+	if (fclose(out))
+		ret = other_error("%s: %s", name, strerror(errno));
+	else
+		ret = file_write(name, text, len);
+	free(text);
+	return ret;
+}
+
 static int save(const char *name, const struct tor_rates *rates)
 {
-	int ret = save_in_fabric(name, rates);
-	FILE *file;
+	int ret;
 
-	if (ret >= 0)
-		return ret;
-	file = strcmp(name, "-") ? fopen(name, "we") : stdout;
-	if (!file)
-		return usage_error("%s: %s", name, strerror(errno));
-	fputs("# rates of a fabric, for torcollctl tune load: the same on all its nodes\n", file);
-	rates_print(file, rates);
-	if (ferror(file) | (file != stdout && fclose(file)))
-		return usage_error("%s: %s", name, strerror(errno));
-	return CTL_OK;
+	/* main() looks whether it could be written */
+	if (!strcmp(name, "-")) {
+		save_lines(stdout, rates);
+		return CTL_OK;
+	}
+	ret = save_in_fabric(name, rates);
+	return ret < 0 ? save_in_file(name, rates) : ret;
 }
 
 /* --- commands --- */
