@@ -357,6 +357,19 @@ static void loss__counted_by_ports(void **state)
 	torus_free(before);
 }
 
+/* A test of long ago says nothing about the cable now. */
+static void loss__of_an_old_test(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+
+	torus_port(s, 6, "d0m")->train = 30;
+	torus_port(s, 6, "d0m")->tested_ms = SURVEY_TEST_MS - 1;
+	finds(s, "loss: c5:d0p (node 5) -> c6:d0m (node 6): 12.9 % of 264 frames are lost\n");
+	torus_port(s, 6, "d0m")->tested_ms = SURVEY_TEST_MS;
+	finds(s, "");
+	torus_free(s);
+}
+
 static void damage__of_test_frames(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -578,6 +591,7 @@ int main(void)
 		cmocka_unit_test(loss__of_large_frames_only),
 		cmocka_unit_test(loss__not_of_one_frame),
 		cmocka_unit_test(loss__counted_by_ports),
+		cmocka_unit_test(loss__of_an_old_test),
 		cmocka_unit_test(damage__of_test_frames),
 		cmocka_unit_test(damage__counted_by_ports),
 		cmocka_unit_test(mtu__at_one_end),

@@ -5,6 +5,7 @@
 #include "../../tools/torcollctl/args.c"
 #include "../../tools/torcollctl/fmt.c"
 #include "../../tools/torcollctl/shape.c"
+#include "../../tools/torcollctl/survey.c"
 #include "../../tools/torcollctl/judged.c"
 #include "../../tools/torcollctl/verdict.c"
 
@@ -24,11 +25,6 @@ const char *link_state_name(uint32_t state)
 }
 
 struct options opt;
-
-const struct survey_node *survey_node(const struct survey_host *host, uint64_t key)
-{
-	return host->nnodes && host->nodes->key == key ? host->nodes : NULL;
-}
 
 static void set_port(unsigned int h, unsigned int p)
 {
@@ -293,10 +289,10 @@ static void judgement_make__untested(void **state)
 	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
 	/* nor lately */
 	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
-	port[0][0].tested_ms = OLD_MS;
+	port[0][0].tested_ms = SURVEY_TEST_MS;
 	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
 	/* one end is enough to know its own direction */
-	port[0][0].tested_ms = OLD_MS - 1;
+	port[0][0].tested_ms = SURVEY_TEST_MS - 1;
 	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
 	j = judge_all(0, 0);
 	judgement_free(&j);

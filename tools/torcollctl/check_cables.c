@@ -98,8 +98,7 @@ static void way_fill(const struct check *c, struct way *w, struct survey_port *f
 
 static bool is_tested(const struct check *c, const struct survey_port *port)
 {
-	return port && port->flags & TORCOLL_SURVEY_TESTED &&
-	       port->state == TORCOLL_LINK_STATE_UP &&
+	return port && survey_is_tested(port) && port->state == TORCOLL_LINK_STATE_UP &&
 	       !check_is_explained(c, port, EXPLAINED_QUALITY);
 }
 

@@ -13,9 +13,6 @@
 /* Fewer siblings of one dimension are no measure: all cables are. */
 #define SIBLINGS_LEAST	3
 
-/* A test that was so long ago says nothing about the cable now. */
-#define OLD_MS		60000
-
 #define HOST_LIMIT_PERCENT	70
 
 /* --- names --- */
@@ -143,7 +140,7 @@ static bool is_first(const struct survey *s, unsigned int host, const struct sur
 
 static bool is_tested(const struct survey_port *port)
 {
-	return port && port->flags & TORCOLL_SURVEY_TESTED && port->tested_ms < OLD_MS;
+	return port && survey_is_tested(port);
 }
 
 static uint64_t less(uint64_t from, uint64_t what)

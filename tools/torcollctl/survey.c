@@ -102,6 +102,11 @@ struct survey_port *survey_add_port(struct survey_host *host, const char *device
 	return port;
 }
 
+bool survey_is_tested(const struct survey_port *port)
+{
+	return port->flags & TORCOLL_SURVEY_TESTED && port->tested_ms < SURVEY_TEST_MS;
+}
+
 const struct survey_node *survey_node(const struct survey_host *host, uint64_t key)
 {
 	unsigned int i;

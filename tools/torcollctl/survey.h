@@ -17,6 +17,9 @@
 
 #include "linux/torcoll_survey.h"
 
+/* A test that was so long before the survey says nothing about the cable then. */
+#define SURVEY_TEST_MS	60000
+
 struct survey_host;
 
 /* One end of a cable, as somebody names it. */
@@ -140,6 +143,9 @@ struct survey_host *survey_find(const struct survey *s, uint64_t id);
 
 /* The port of @host with that device name, or NULL. */
 struct survey_port *survey_device(const struct survey_host *host, const char *device);
+
+/* Return whether the port has been tested, and lately. */
+bool survey_is_tested(const struct survey_port *port);
 
 /* The host's node in the fabric of that key, or NULL. */
 const struct survey_node *survey_node(const struct survey_host *host, uint64_t key);

@@ -38,7 +38,7 @@ static bool has_tests(const struct survey *s)
 
 	for (i = 0; i < s->nhosts; i++)
 		for (j = 0; j < s->hosts[i]->nports; j++)
-			if (s->hosts[i]->ports[j].flags & TORCOLL_SURVEY_TESTED)
+			if (survey_is_tested(&s->hosts[i]->ports[j]))
 				return true;
 	return false;
 }
