@@ -282,6 +282,25 @@ static void fault__speed(void **state)
 	drop(&m);
 }
 
+/* One end does not know its speed, whichever is listed first. */
+static void fault__speed_of_one_end(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 20; i++) {
+		struct survey_port *p;
+		struct made m;
+
+		make(&m, 10);
+		p = made_any(m.s, &seed);
+		p->speed = 0;
+		p->other->speed = 100;
+		find(&m);
+		assert_true(is_at(&m, only(&m, "speed"), p));
+		drop(&m);
+	}
+}
+
 /* A host without the module: named by all ports that lead to it. */
 static void fault__absent(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
 		TEST(fault__mtu),
 		TEST(fault__mtu_of_a_cable),
 		TEST(fault__speed),
+		TEST(fault__speed_of_one_end),
 		TEST(fault__absent),
 		TEST(fault__several),
 		TEST(fault__names),

@@ -404,9 +404,11 @@ static void fault_mtu(struct faults *f, const struct roles *r, uint32_t port, ui
 static void fault_speed(struct faults *f, const struct roles *r, uint32_t port, uint32_t speed)
 {
 	const struct graph_port *p = &r->w->g->port[port];
+	uint32_t there = p->to == GRAPH_NONE ? 0 : r->w->g->port[p->to].port->speed;
 
+	/* each cable once, by its first end that knows its speed */
 	if (!p->port->speed || p->port->speed >= speed ||
-	    (p->to != GRAPH_NONE && p->to < port && r->w->g->port[p->to].port->speed < speed))
+	    (p->to != GRAPH_NONE && p->to < port && there && there < speed))
 		return;
 	add_problem(f, "speed", "check cable and plugs, and what the devices can do: ethtool",
 		    "the cable at %s:%s runs at %u Mb/s, others at %u", host_of(r, port),
