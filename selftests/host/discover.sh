@@ -94,7 +94,7 @@ Next: torcollctl discover write /etc/torcoll/1.conf
 END
 check ring__exit_status discover ring
 check ring__json json ring 0 '.ok and .shape == {kind: "ring", sides: [4], cables: 1, nodes: 4, fits: 4, open: [false],
-	also: [[2, 2]]} and .problems == [] and .notes == [] and (.hosts[0] | .name == "a" and .node == 0 and
+	also: [[2, 2]], also_dims: ["2x2"]} and .problems == [] and .notes == [] and (.hosts[0] | .name == "a" and .node == 0 and
 	.ports[1] == {device: "e1", mac: "02:00:00:00:0a:01", mtu: 9000, speed: 10000, use: "cable", dim: 0, dir: "plus",
 	other: {host: "b", device: "e0"}})'
 check ring__file discover ring key 7 write "$work"

@@ -33,7 +33,8 @@ static struct json_object *sides_json(const struct tor_torus *t)
 
 static struct json_object *shape_json(const struct wiring *w)
 {
-	struct json_object *o = json_object_new_object(), *also, *open;
+	struct json_object *o = json_object_new_object(), *also, *dims, *open;
+	char text[HOST_SHAPE_TEXT];
 	uint32_t side[TOR_MAX_DIMS], i;
 
 	add_text(o, "kind", kind_names[w->kind]);
@@ -49,10 +50,16 @@ static struct json_object *shape_json(const struct wiring *w)
 	for (i = 0; i < w->place.t.ndim; i++)
 		json_object_array_add(open, json_object_new_boolean(w->place.open >> i & 1));
 	json_object_object_add(o, "open", open);
+	/* sides alone do not tell a torus from a ring with chords */
 	also = json_object_new_array();
-	for (i = 0; i < w->nalso; i++)
+	dims = json_object_new_array();
+	for (i = 0; i < w->nalso; i++) {
 		json_object_array_add(also, sides_json(&w->also[i]));
+		json_object_array_add(dims, json_object_new_string(
+				      host_torus_print(text, &w->also[i])));
+	}
 	json_object_object_add(o, "also", also);
+	json_object_object_add(o, "also_dims", dims);
 	return o;
 }
 
