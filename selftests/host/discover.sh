@@ -130,7 +130,7 @@ check dims__another_file grep -qx 'dims = 2x2' "$work/square"
 fails dims__too_few 1 "that has 3 nodes, but 4 hosts answered" $ctl discover from "$work/ring" dims 3
 fails dims__too_many 1 "that has 16 nodes, but only 4 hosts answered" $ctl discover from "$work/ring" dims 4x4
 fails dims__no_line 1 'is not 1 to 6 numbers' $ctl discover from "$work/ring" dims 4:star
-fails write__nowhere 2 'No such file' $ctl discover from "$work/ring" write "$work/none/file"
+fails write__nowhere 1 'No such file' $ctl discover from "$work/ring" write "$work/none/file"
 fails words__unknown 1 '"rings" is not expected here' $ctl discover rings
 fails from__no_file 1 'none' $ctl discover from "$work/none"
 

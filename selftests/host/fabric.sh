@@ -94,9 +94,10 @@ broken 'del(.hosts[9])'
 check show__no_answer shows '^ +9 +1,2 +no answer' fabric show all from "$work/broken"
 check show__json_nodes json '.[0].nodes | length == 16 and all(.answers)' fabric show all from "$work/4x4"
 check show__json_links json '.[0].links | length == 32 and all(.up) and all(.ends | length == 2)' fabric show all from "$work/4x4"
-fails show__no_such_fabric 2 'in fabric 9' ctl fabric show all 9 from "$work/4x4"
+fails show__no_such_fabric 1 'in fabric 9' ctl fabric show all 9 from "$work/4x4"
 fails show__no_file 1 'No such file' ctl fabric show all from "$work/none"
 fails show__two_keys 1 'not expected' ctl fabric show all 1 2 from "$work/4x4"
+fails check__no_such_fabric 1 'in fabric 9' ctl fabric check 9 from "$work/4x4"
 check check__nothing_of_4x4 says_nothing fabric check from "$work/4x4"
 check check__nothing_of_2x2x2 says_nothing fabric check from "$work/2x2x2"
 check check__without_tests without_tests

@@ -111,9 +111,7 @@ int discovery_write(const struct discovery *d, const char *path)
 		path = inside;
 	}
 	ret = write_path(d, path);
-	if (ret)
-		ret = CTL_REFUSED;
-	else if (!opt.json)
+	if (!ret && !opt.json)
 		printf("\nWritten: %s%s\nNext: copy it to all hosts; on each: torcollctl apply %s\n",
 		       path, d->fits ? "" : ", as it will fit when that is put right", path);
 	free(inside);

@@ -41,6 +41,5 @@ int whole_take(struct whole *w, struct survey *s, bool test)
 
 int whole_nobody(const struct whole *w)
 {
-	other_error("key: no host that answers is in fabric %llu", (unsigned long long)w->key);
-	return CTL_REFUSED;
+	return other_error("key: no host that answers is in fabric %llu", (unsigned long long)w->key);
 }

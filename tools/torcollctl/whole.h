@@ -33,7 +33,7 @@ void whole_close(struct whole *w);
  */
 int whole_take(struct whole *w, struct survey *s, bool test);
 
-/* Print that no host is in the fabric of the key. Return CTL_REFUSED. */
+/* Print that no host is in the fabric of the key. Return CTL_USAGE. */
 int whole_nobody(const struct whole *w);
 
 int whole_show(struct args *a);
