@@ -353,6 +353,22 @@ static void judgement_make__names(void **state)
 	judgement_free(&j);
 }
 
+/* Hosts that share a name, of which one is also in another fabric: its number is that of the cable's. */
+static void judgement_make__names_in_two_fabrics(void **state)
+{
+	struct survey_node both[2];
+
+	(void)state;
+	strcpy(member[2].name, "lab");
+	strcpy(member[5].name, "lab");
+	both[0] = (struct survey_node){ .key = 7, .node = 40, .ndim = 1, .side = { 64 } };
+	both[1] = node[2];
+	member[2].nodes = both;
+	member[2].nnodes = 2;
+	port[2][0].state = TORCOLL_LINK_STATE_WAITING;
+	worst(1, 0, "node 2:eth0", "c3:eth1", "the link of node 2:eth0 is waiting");
+}
+
 static void judgement_make__worst_first(void **state)
 {
 	struct judgement j;
@@ -395,6 +411,7 @@ int main(void)
 		cmocka_unit_test_setup(judgement_make__link_speed, setup),
 		cmocka_unit_test_setup(judgement_make__dimensions, setup),
 		cmocka_unit_test_setup(judgement_make__names, setup),
+		cmocka_unit_test_setup(judgement_make__names_in_two_fabrics, setup),
 		cmocka_unit_test_setup(judgement_make__worst_first, setup),
 	};
 

@@ -15,6 +15,11 @@
 
 #define HOST_LIMIT_PERCENT	70
 
+static bool is_member(const struct survey_port *port)
+{
+	return port->flags & TORCOLL_SURVEY_MEMBER;
+}
+
 /* --- names --- */
 
 /* Return whether another host has that name, as namespaces of one machine do. */
@@ -31,8 +36,13 @@ static bool name_is_shared(const struct survey *s, const struct survey_host *hos
 static void name_end(char name[JUDGED_NAME], const struct survey *s, const struct survey_port *port)
 {
 	const struct survey_host *host = port->owner;
-	const struct survey_node *node = host->nnodes ? &host->nodes[0] : NULL;
+	const struct survey_node *node = NULL;
 
+	/* a host may be another node in each of several fabrics */
+	if (is_member(port))
+		node = survey_node(host, port->key);
+	else if (host->nnodes)
+		node = &host->nodes[0];
 	if (node && name_is_shared(s, host))
 		snprintf(name, JUDGED_NAME, "node %u:%s", node->node, port->own.device);
 	else if (*host->name)
@@ -44,18 +54,13 @@ static void name_end(char name[JUDGED_NAME], const struct survey *s, const struc
 /* The other end, of which only this one tells. */
 static void name_unknown(char name[JUDGED_NAME], const struct survey_port *port)
 {
-	if (port->flags & TORCOLL_SURVEY_MEMBER)
+	if (is_member(port))
 		snprintf(name, JUDGED_NAME, "node %u", port->expected);
 	else
 		snprintf(name, JUDGED_NAME, "host %016" PRIx64, port->peer.host);
 }
 
 /* --- finding --- */
-
-static bool is_member(const struct survey_port *port)
-{
-	return port->flags & TORCOLL_SURVEY_MEMBER;
-}
 
 static bool is_node(const struct survey_host *host, uint64_t key, uint32_t number)
 {
