@@ -70,6 +70,13 @@ for number in 5e6 -1 0x10 5.5 5us "5 6" 18446744073709551616 ""; do
 done
 fails rates__one_is_missing 1 'hop-ps is missing' rate '  # hop-ps 5'
 fails rates__folder 1 'Is a directory' torcollctl tune load "$work"
+for word in -h --help help; do
+	check "help__of_advise_$word" diff <(torcollctl advise help) <(torcollctl advise "$word")
+	check "help__of_discover_$word" diff <(torcollctl discover help) <(torcollctl discover "$word")
+	check "help__of_qualify_$word" diff <(torcollctl qualify help) <(torcollctl qualify "$word")
+done
+fails advise__dims_need_more_ports 1 '4x4 needs 4 ports at each host, not 2' torcollctl advise 16 2 dims 4x4
+fails advise__dims_have_too_many_hops 1 'more than 255 hops' torcollctl advise 600 2 dims 600
 for number in nan inf -1 1m ""; do
 	fails "time__${number:-none}" 1 'is not a time like 200ms' torcollctl fabric add 1 dims 4 node 0 hello "$number"
 done

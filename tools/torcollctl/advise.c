@@ -185,6 +185,21 @@ static void print_cables(const struct tor_torus *t)
 	table_print(&rows);
 }
 
+/* Say why there is no wiring. @side: of q->dims */
+static int complain(const struct request *q, const uint32_t *side)
+{
+	const char *dims = shape_dims(&q->dims);
+	struct tor_torus t;
+
+	if (!q->dims.ndim)
+		return usage_error("advise: %u hosts cannot be wired with %u ports each and at most %u hops",
+				   q->hosts, q->ports, TOR_HOP_LIMIT);
+	if (!tor_torus_init(&t, q->dims.ndim, side, 1) && wirings_ports(&t) > q->ports)
+		return usage_error("advise: %s needs %u ports at each host, not %u", dims,
+				   wirings_ports(&t), q->ports);
+	return usage_error("advise: hosts of %s are more than %u hops apart", dims, TOR_HOP_LIMIT);
+}
+
 int advise_main(struct args *a)
 {
 	struct request q = { 0 };
@@ -203,8 +218,7 @@ int advise_main(struct args *a)
 	shape_sides(&q.dims, side);
 	ret = wirings_find(&w, q.hosts, q.ports, q.dims.ndim, side);
 	if (!ret && !w.n)
-		ret = usage_error("advise: %u hosts cannot be wired with %u ports each and at most %u hops",
-				  q.hosts, q.ports, TOR_HOP_LIMIT);
+		ret = complain(&q, side);
 	else if (ret)
 		ret = other_error("no memory");
 	else if (q.list)

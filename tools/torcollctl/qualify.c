@@ -211,7 +211,8 @@ int qualify_main(struct args *a)
 	struct plan plan = { .how = { .seconds = SECONDS, .window = CABLE_WINDOW } };
 	const char *file = NULL;
 
-	if (a->argc == 1 && (!strcmp(a->argv[0], "help") || !strcmp(a->argv[0], "--help"))) {
+	if (a->argc == 1 && (!strcmp(a->argv[0], "help") || !strcmp(a->argv[0], "-h") ||
+			     !strcmp(a->argv[0], "--help"))) {
 		fputs(help, stdout);
 		return CTL_OK;
 	}

@@ -57,15 +57,24 @@ static bool time_it(struct wirings_one *one)
 	return true;
 }
 
+uint32_t wirings_ports(const struct tor_torus *t)
+{
+	uint32_t ports = 0, node;
+
+	for (node = 0; node < t->nodes; node++)
+		ports = max(ports, count_ports(t, node));
+	return ports;
+}
+
 static void add_shape(struct hunt *h, const struct tor_torus *t)
 {
-	struct wirings_one *list, one = { .t = *t, .hops = tor_torus_diameter(t) };
+	struct wirings_one *list, one = {
+		.t = *t, .ports = wirings_ports(t), .hops = tor_torus_diameter(t),
+	};
 	uint32_t node;
 
-	for (node = 0; node < t->nodes; node++) {
-		one.ports = max(one.ports, count_ports(t, node));
+	for (node = 0; node < t->nodes; node++)
 		one.cables += count_ports(t, node);
-	}
 	one.cables /= 2;
 	/* a fabric of more hops is refused, as no frame arrives there */
 	if (one.ports > h->ports || one.hops > TOR_HOP_LIMIT)

@@ -52,4 +52,7 @@ int wirings_find(struct wirings *w, uint32_t hosts, uint32_t ports, uint32_t ndi
 		 const uint32_t *side);
 void wirings_free(struct wirings *w);
 
+/* The ports that hosts of that shape need: those of the node with most. */
+uint32_t wirings_ports(const struct tor_torus *t);
+
 #endif
