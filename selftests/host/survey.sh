@@ -55,6 +55,7 @@ check text__switch shows '^ +q1 .* 1500 +down +several hosts'
 check text__of_many_hosts many 1000 12
 is text__of_many_ports "$(lines $ctl survey show from "$work/many")" 12001
 check fabric__states_many_nodes large
+is top__of_many_nodes "$(lines $ctl top once from "$work/large" | awk '{ print ($1 > 20) }')" 1
 is fabric__of_many_nodes "$(lines $ctl fabric show all from "$work/large" | awk '{ print ($1 > 60000) }')" 1
 echo '{"hosts": 1}' >"$work/number"
 fails file__no_survey 1 'no survey' $ctl survey show from "$work/number"

@@ -32,7 +32,7 @@ struct map_link {
  * @host: host that each node is; of several with one number the first; NULL:
  *	nobody has reported it
  * @answered: nodes with a host
- * @link: by dimension, then by node[0]
+ * @link: by dimension and direction, then by node[0]
  */
 struct map {
 	const struct survey *s;

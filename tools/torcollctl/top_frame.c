@@ -113,6 +113,30 @@ static bool tells_more(const struct flow *a, const struct flow *b, int end)
 	return a->frames > b->frames;
 }
 
+/* The first link of a port or of what comes behind it: links lie by port, then by node. */
+static uint32_t flow_of_port(const struct frame *f, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	const struct shape *shape = &f->m->shape;
+	uint32_t port = shape_find_port(shape, dim, dir), low = 0, high = f->m->nlinks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct map_link *link = f->flow[middle].link;
+		uint32_t at = shape_find_port(shape, link->dim, link->dir);
+
+		if (at < port || (at == port && link->node[0] < node))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool begins_at(const struct map_link *link, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	return link->node[0] == node && link->dim == dim && link->dir == dir;
+}
+
 /* The link that begins or, @end 1, ends at a port of a node: of several cables, the one that says most. */
 static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t dim, uint32_t dir,
 				  int *end)
@@ -126,10 +150,9 @@ static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t
 		node = shape_neighbour(shape, node, dim, dir);
 		dir = shape_back(shape, dim, dir);
 	}
-	for (i = 0; i < f->m->nlinks; i++)
-		if (f->flow[i].link->dim == dim && f->flow[i].link->dir == dir &&
-		    f->flow[i].link->node[0] == node &&
-		    (!found || tells_more(&f->flow[i], found, *end)))
+	for (i = flow_of_port(f, node, dim, dir);
+	     i < f->m->nlinks && begins_at(f->flow[i].link, node, dim, dir); i++)
+		if (!found || tells_more(&f->flow[i], found, *end))
 			found = &f->flow[i];
 	return found;
 }
