@@ -371,12 +371,15 @@ class Comm(Collectives):
             err: int = make(handle, out)
             return err
         finally:
-            with self._lock:
-                self._joins -= 1
-                # close() itself, if it still waits for ops
-                last = self._closing and self._handle is None and not self._joins
-            if last:
-                self._shut(handle)
+            self._join_ends(handle)
+
+    def _join_ends(self, handle: int) -> None:
+        """The last one after the handle is gone closes the comm."""
+        with self._lock:
+            self._joins -= 1
+            last = self._closing and self._handle is None and not self._joins
+        if last:
+            self._shut(handle)
 
     def dup(self, *, timeout: Optional[float] = None) -> "Comm":
         """Duplicate the comm, for a thread or library that must not disturb the order of ops of others.
@@ -453,8 +456,9 @@ class Comm(Collectives):
     def close(self) -> None:
         """Leave the comm. Running ops are aborted, and their requests raise Aborted.
 
-        Data sent to ranks that have not called yet still reaches them. Blocking calls of other threads raise Aborted;
-        do not call this from a signal handler, but abort().
+        Data sent to ranks that have not called yet still reaches them. Blocking calls of other threads raise Aborted; one
+        that makes a comm of this one goes on, and the comm is aborted then, for the other ranks, too; a split() that
+        still asks who goes where raises Aborted. Do not call this from a signal handler, but abort().
         """
         if os.getpid() != self._pid:
             # it is the parent's
@@ -466,7 +470,7 @@ class Comm(Collectives):
             self._closing = True
             handle = self._handle
             assert handle is not None
-            if self._users:
+            if self._users or self._joins:
                 try:
                     self._lib.torcoll_abort(handle)
                     self._lock.wait_for(lambda: not self._users)
@@ -476,8 +480,18 @@ class Comm(Collectives):
                     raise
             self._handle = None
             joins = self._joins
-        if not joins:
-            self._shut(handle)
+            # this needs the handle, too
+            self._joins += 1
+        try:
+            if joins:
+                self._await_all()
+        finally:
+            self._join_ends(handle)
+
+    def _await_all(self) -> None:
+        """Wait for all ops, which were aborted. Context: the handle is in use."""
+        for flight in list(self._pending.values()):
+            self._await(flight, None)
 
     def _shut(self, handle: int) -> None:
         """Close the library's comm, which nobody uses any more."""
@@ -492,8 +506,7 @@ class Comm(Collectives):
         if self._prepared and any(flight.status is None for flight in self._pending.values()):
             # their memory cannot be unregistered while ops run
             self._lib.torcoll_abort(handle)
-            for flight in list(self._pending.values()):
-                self._await(flight, None)
+            self._await_all()
         for held in list(self._prepared):
             held.end()
         self._lib.torcoll_comm_close(handle)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Comms, contexts, memory: joining and leaving, what closes what, forks, signals, exceptions by errno."""
 
+import asyncio
 import errno
 import gc
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
@@ -261,6 +263,91 @@ def test_group__outlives_the_close_of_its_parent(fake: Fake) -> None:
     assert fake.state.comms == 1
     got[0].close()
     assert fake.state.comms == 0
+
+
+def dup_in_a_thread(comm: torcoll.Comm, got: list[Any]) -> threading.Thread:
+    """A thread that duplicates a comm, and is in the middle of that."""
+    def work() -> None:
+        try:
+            got.append(comm.dup())
+        except torcoll.Error as e:
+            got.append(e)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not comm._joins:
+        time.sleep(0.001)
+    return thread
+
+
+def test_close__ends_ops_while_a_group_is_made(fake: Fake) -> None:
+    comm, other = torcoll.Comm("test", fabric=1), torcoll.Comm("other", fabric=1)
+    fake.state.hold = fake.state.hold_joins = True
+    x = bytearray(4)
+    got: list[Any] = []
+    request = comm.iallreduce(x)
+    thread = dup_in_a_thread(comm, got)
+    comm.close()
+    assert fake.calls("abort") == 1 and isinstance(request.exception(), torcoll.Aborted)
+    x.append(0)
+    # of results that nobody fetches event loops would be told for ever
+    assert not select.select([comm.context.fileno()], [], [], 0)[0]
+    assert fake.state.comms == 2
+    fake.let_join()
+    thread.join(10)
+    # the library was still at it, with the handle of the parent
+    assert fake.state.comms == 2
+    got[0].close()
+    other.close()
+    assert fake.state.comms == 0 and comm.context._users == 0
+
+
+def test_close__wakes_tasks_while_a_group_is_made(fake: Fake) -> None:
+    async def outcome(request: Any) -> Any:
+        with pytest.raises(torcoll.Aborted):
+            await request
+
+    async def main(comm: torcoll.Comm) -> None:
+        task = asyncio.ensure_future(outcome(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        comm.close()
+        await asyncio.wait_for(task, 5)
+
+    comm = torcoll.Comm("test", fabric=1)
+    fake.state.hold = fake.state.hold_joins = True
+    got: list[Any] = []
+    thread = dup_in_a_thread(comm, got)
+    try:
+        asyncio.run(main(comm))
+    finally:
+        fake.let_join()
+        thread.join(10)
+    got[0].close()
+    assert fake.state.comms == 0
+
+
+def test_close__ended_by_a_signal_while_a_group_is_made(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    fake.state.hold = fake.state.hold_joins = True
+    request = comm.iallreduce(bytearray(4))
+    got: list[Any] = []
+    thread = dup_in_a_thread(comm, got)
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(comm, "_await", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            comm.close()
+    assert comm.closed
+    comm.close()
+    fake.let_join()
+    thread.join(10)
+    # whoever made the group has left for it
+    assert request.test() and fake.state.comms == 1
+    got[0].close()
+    assert fake.state.comms == 0 and comm.context._users == 0
 
 
 class Closing:
