@@ -103,7 +103,7 @@ private:
 	void add_exchange(Description &d, at::ScalarType type, const void *send, Counts sent,
 			  void *recv, Counts received);
 	WorkPtr message(Tensors &tensors, bool sends, int peer, int tag);
-	void ask_leave(uint64_t deadline_ns);
+	void ask_leave(Milliseconds timeout);
 	void await_arrivals(uint64_t deadline_ns, bool all_ranks, Milliseconds timeout);
 	void run_message(torcoll_collective collective, int peer, uint64_t deadline_ns);
 

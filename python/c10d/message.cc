@@ -120,12 +120,16 @@ void Backend::run_message(torcoll_collective collective, int peer, uint64_t dead
 		throw std::runtime_error(torcoll_last_error());
 }
 
-/* Of the other ranks. Programs know this sentence from Gloo, as that of rank 0. */
-void Backend::ask_leave(uint64_t deadline_ns)
+/*
+ * Of the other ranks. Rank 0 may come as late as this rank's message waits for it,
+ * and then waits as long for others. Programs know this sentence from Gloo, as
+ * that of rank 0.
+ */
+void Backend::ask_leave(Milliseconds timeout)
 {
 	try {
-		run_message(TORCOLL_SEND, 0, deadline_ns);
-		run_message(TORCOLL_RECV, 0, 0);
+		run_message(TORCOLL_SEND, 0, deadline(timeout));
+		run_message(TORCOLL_RECV, 0, deadline(2 * timeout));
 	} catch (const std::exception &e) {
 		fail("Rank " + std::to_string(rank_) +
 		     " successfully reached monitoredBarrier, but received errors while waiting"
@@ -174,12 +178,13 @@ void Backend::await_arrivals(uint64_t deadline_ns, bool all_ranks, Milliseconds 
 void Backend::monitoredBarrier(const c10d::BarrierOptions &opts, bool all_ranks)
 {
 	Milliseconds timeout = opts.timeout == c10d::kUnsetTimeout ? timeout_ : opts.timeout;
-	uint64_t deadline_ns = deadline(timeout);
+	uint64_t deadline_ns;
 
 	if (rank_) {
-		ask_leave(deadline_ns);
+		ask_leave(timeout);
 		return;
 	}
+	deadline_ns = deadline(timeout);
 	await_arrivals(deadline_ns, all_ranks, timeout);
 	try {
 		for (int i = 1; i < size_; i++)

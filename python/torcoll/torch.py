@@ -48,8 +48,8 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[float] = No
     """Wait until all ranks have called this, as dist.monitored_barrier(), which PyTorch has for Gloo alone.
 
     timeout is in seconds, 0.001 or more; None: the group's. Raises on rank 0, with the first rank that did not call, or
-    with all of them; the group has failed then. All ranks pass the same arguments, and have no message to or from rank
-    0 under way.
+    with all of them, and on the others; the group has failed then. They wait up to twice the timeout if it is rank 0
+    that does not call. All ranks pass the same arguments, and have no message to or from rank 0 under way.
     """
     if timeout is not None and timeout < 0.001:
         raise ValueError(f"monitored_barrier: a timeout of {timeout} s: give 0.001 or more, or None for the group's")

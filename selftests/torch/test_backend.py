@@ -6,6 +6,7 @@ A group has one rank, whose ops have 42 in each byte of their results.
 
 import ctypes
 import datetime
+import functools
 import gc
 import os
 import resource
@@ -20,6 +21,7 @@ import torch.distributed as dist
 
 import _torcoll_torch
 from conftest import Fake
+from torcoll._names import Collective
 
 FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
 
@@ -196,6 +198,29 @@ def test_inference__results_come_to_their_tensors(fake: Fake, group: Any, by_fut
     with torch.inference_mode():
         work.wait()
     assert is_filled(y) and not y.is_inference()
+
+
+# ---- the monitored barrier ----
+
+@pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
+def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:
+    store = dist.HashStore()
+    got: list[Any] = []
+
+    def join(rank: int) -> Any:
+        return _torcoll_torch.backend_new(store, rank, 2, datetime.timedelta(seconds=20))
+
+    threads = [started(functools.partial(join, rank), got) for rank in (0, 1)]
+    for thread in threads:
+        thread.join()
+    group = next(made for made in got if made.rank() == 1)
+    before = time.monotonic_ns()
+    group.monitored_barrier(milliseconds(-1 if timeout is None else 1000 * timeout), False)
+    assert (fake.last.collective, fake.last.peer) == (Collective.RECV, 0)
+    if longest is None:
+        assert not fake.last.deadline_ns
+    else:
+        assert before + longest * 10**9 <= fake.last.deadline_ns <= time.monotonic_ns() + longest * 10**9
 
 
 # ---- factors ----
