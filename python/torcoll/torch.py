@@ -49,10 +49,13 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[float] = No
 
     timeout is in seconds, 0.001 or more; None: the group's. Raises on rank 0, with the first rank that did not call, or
     with all of them, and on the others; the group has failed then. They wait up to twice the timeout if it is rank 0
-    that does not call. All ranks pass the same arguments, and have no message to or from rank 0 under way.
+    that does not call. All ranks pass the same arguments, and have no message to or from rank 0 under way. Returns at
+    once on a rank that is not in the group.
     """
     if timeout is not None and timeout < 0.001:
         raise ValueError(f"monitored_barrier: a timeout of {timeout} s: give 0.001 or more, or None for the group's")
+    if group == dist.GroupMember.NON_GROUP_MEMBER:
+        return
     group = group or dist.distributed_c10d._get_default_group()
     if hasattr(group, "_get_backend"):
         group = group._get_backend(torch.device("cpu"))

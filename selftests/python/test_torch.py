@@ -51,7 +51,8 @@ def load(monkeypatch: pytest.MonkeyPatch, version: str, extension: bool = True) 
     world = Group()
     c10d = ModuleType("c10d")
     c10d.__dict__.update(_get_default_group=lambda: world)
-    dist.__dict__.update(Backend=registry, distributed_c10d=c10d, world=world)
+    member = type("GroupMember", (), {"NON_GROUP_MEMBER": -100})
+    dist.__dict__.update(Backend=registry, GroupMember=member, distributed_c10d=c10d, world=world)
     ours = ModuleType("_torcoll_torch")
     ours.__dict__.update(backend_new=lambda *args: ("backend", *args))
     modules: Any = sys.modules
@@ -95,3 +96,12 @@ def test_torch_monitored_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
     group = Group2()
     module.monitored_barrier(group, timeout=1)
     assert group.backend.called == [(datetime.timedelta(seconds=1), False)]
+
+
+@pytest.mark.parametrize("other", [-100, object()], ids=["torch_2", "torch_1"])
+def test_torch_monitored_barrier_of_others(monkeypatch: pytest.MonkeyPatch, other: Any) -> None:
+    module = load(monkeypatch, "2.6.0")
+    monkeypatch.setattr(module.dist.GroupMember, "NON_GROUP_MEMBER", other)
+    # what new_group() gives to ranks that are not in the group
+    module.monitored_barrier(other, timeout=1)
+    assert not module.dist.world.called
