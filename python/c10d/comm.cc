@@ -68,21 +68,35 @@ static Context *context_open()
 	}
 }
 
+static std::mutex context_lock;
+static Context *context;
+static pid_t context_opener;
+
 Context &Context::get()
 {
-	static std::mutex lock;
-	static Context *context;
-	static pid_t opener;
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::mutex> guard(context_lock);
 
 	/* the parent's is of no use here, and its thread is not here */
-	if (context && opener != getpid())
+	if (context && context_opener != getpid())
 		context = nullptr;
 	if (!context) {
 		context = context_open();
-		opener = getpid();
+		context_opener = getpid();
 	}
 	return *context;
+}
+
+void Context::end()
+{
+	Context *own;
+
+	{
+		std::lock_guard<std::mutex> guard(context_lock);
+
+		own = context && context_opener == getpid() ? context : nullptr;
+	}
+	if (own)
+		own->progress->end();
 }
 
 /* ---- places ---- */

@@ -24,6 +24,9 @@ struct Context {
 	Progress *progress;
 
 	static Context &get();
+
+	/* The process ends, and with it the interpreter. */
+	static void end();
 };
 
 /* A comm. Calls share it, so that it is closed when the last of them is over. */

@@ -14,6 +14,13 @@ static c10::intrusive_ptr<Base> backend_new(const c10::intrusive_ptr<c10d::Store
 	return c10::make_intrusive<Backend>(store, rank, size, timeout);
 }
 
+/* GIL: released, since callbacks that run may need it. */
+static void call_at_exit()
+{
+	pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(
+		&Context::end, pybind11::call_guard<pybind11::gil_scoped_release>()));
+}
+
 }  // namespace tortorch
 
 PYBIND11_MODULE(_torcoll_torch, m)
@@ -24,4 +31,5 @@ PYBIND11_MODULE(_torcoll_torch, m)
 	m.def("backend_new", &tortorch::backend_new, pybind11::arg("store"), pybind11::arg("rank"),
 	      pybind11::arg("size"), pybind11::arg("timeout"),
 	      pybind11::call_guard<pybind11::gil_scoped_release>());
+	tortorch::call_at_exit();
 }

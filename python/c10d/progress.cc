@@ -8,31 +8,40 @@
 #include <functional>
 #include <stdexcept>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <thread>
 #include <unistd.h>
 
 namespace tortorch {
 
+/* How long the end of a process waits for callbacks that run. */
+static const auto kLast = std::chrono::seconds(10);
+
 /*
  * Edges of the device: of its states, one lasts as long as there is any result,
  * whoever is to fetch it, and there is none for a slot that becomes free.
  */
-static int events_open(int device)
+static int events_open(int device, int over)
 {
-	epoll_event event = {};
+	epoll_event edge = {}, level = {};
 	int events = epoll_create1(EPOLL_CLOEXEC), err;
 
-	event.events = EPOLLIN | EPOLLOUT | EPOLLET;
-	if (events >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, device, &event))
+	edge.events = EPOLLIN | EPOLLOUT | EPOLLET;
+	level.events = EPOLLIN;
+	if (over >= 0 && events >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, device, &edge) &&
+	    !epoll_ctl(events, EPOLL_CTL_ADD, over, &level))
 		return events;
 	err = errno;
 	if (events >= 0)
 		close(events);
+	if (over >= 0)
+		close(over);
 	throw std::runtime_error("the device cannot be watched by epoll: " +
 				 std::string(strerror(err)));
 }
 
-Progress::Progress(torcoll *t) : events_(events_open(torcoll_fd(t)))
+Progress::Progress(torcoll *t)
+	: over_(eventfd(0, EFD_CLOEXEC)), events_(events_open(torcoll_fd(t), over_))
 {
 }
 
@@ -60,7 +69,7 @@ static void start_without_signals(std::function<void()> run)
  */
 void Progress::see_that_one_leads()
 {
-	if (led_ || entries_.empty())
+	if (led_ || entries_.empty() || is_over())
 		return;
 	if (idle_) {
 		wanted_.notify_one();
@@ -77,16 +86,57 @@ void Progress::see_that_one_leads()
 	idle_++;
 }
 
-/*
- * Calls are tested under the lock here and by the thread that leads: an op that is
- * complete only after this test is an event that the thread sees when the call is
- * there.
- */
-bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
+/* Context: lock_. What runs at the end goes on to its end. */
+bool Progress::is_over() const
+{
+	return ended_ || (ending_ && !completing_);
+}
+
+bool Progress::has_ended()
 {
 	std::lock_guard<std::mutex> guard(lock_);
 
-	if (call->test())
+	return is_over();
+}
+
+/* End, and take the calls that works wait for; nobody sleeps for one of them. */
+std::vector<Progress::Entry> Progress::take_back()
+{
+	std::unique_lock<std::mutex> guard(lock_);
+	std::vector<Entry> taken, kept;
+
+	ending_ = true;
+	quiet_.wait_for(guard, kLast, [this] { return !completing_; });
+	ended_ = true;
+	eventfd_write(over_, 1);
+	if (!quiet_.wait_for(guard, kLast, [this] { return !led_; }))
+		return taken;
+	for (Entry &entry : entries_)
+		(entry.work ? taken : kept).push_back(std::move(entry));
+	entries_ = std::move(kept);
+	return taken;
+}
+
+void Progress::end()
+{
+	for (Entry &entry : take_back()) {
+		entry.work->take_back(std::move(entry.call));
+		/* nothing of the program's is dropped any more */
+		left_.push_back(std::move(entry.work));
+	}
+}
+
+/*
+ * Calls are tested under the lock here and by the thread that leads: an op that is
+ * complete only after this test is an event that the thread sees when the call is
+ * there. At the end of the process calls of which nobody wants to know are kept,
+ * with their tensors; others are for the caller.
+ */
+bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work)
+{
+	std::lock_guard<std::mutex> guard(lock_);
+
+	if (call->test() || (is_over() && work))
 		return false;
 	entries_.emplace_back();
 	entries_.back() = {std::move(call), std::move(work)};
@@ -99,6 +149,14 @@ bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 		throw;
 	}
 	return true;
+}
+
+bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
+{
+	if (take_over(call, work))
+		return true;
+	call->wait(0);
+	return false;
 }
 
 void settle(std::unique_ptr<Call> call)
@@ -122,24 +180,28 @@ void Progress::clear_events()
 	epoll_wait(events_, &event, 1, 0);
 }
 
-/* Take a call that is complete; there is none: @first of the others. */
+/* Take a call that is complete; there is none: @first of the others; NULL: it is over. */
 Progress::Entry Progress::take_complete(Call **first)
 {
 	std::lock_guard<std::mutex> guard(lock_);
 	Entry taken;
 
+	*first = nullptr;
+	if (is_over())
+		return taken;
 	for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
 		if (!entry->call->test())
 			continue;
 		taken = std::move(*entry);
 		entries_.erase(entry);
+		completing_++;
 		return taken;
 	}
 	*first = entries_[0].call.get();
 	return taken;
 }
 
-/* Sleep until a call is complete, and take it. */
+/* Sleep until a call is complete, and take it; none if it is over. */
 Progress::Entry Progress::await_complete()
 {
 	Entry taken;
@@ -149,11 +211,20 @@ Progress::Entry Progress::await_complete()
 		/* what happens from now on ends the sleep */
 		clear_events();
 		taken = take_complete(&first);
-		if (taken.call)
+		if (!first)
 			return taken;
 		/* starts what waits for a slot, too; only the thread that leads takes calls away */
 		first->sleep(events_);
 	}
+}
+
+/* This may run callbacks of the program. */
+static void complete(std::unique_ptr<Call> call, c10::intrusive_ptr<Work> work)
+{
+	if (work)
+		work->complete(std::move(call));
+	else
+		call->finish();
 }
 
 void Progress::run()
@@ -162,23 +233,24 @@ void Progress::run()
 	Entry taken;
 
 	for (;;) {
-		wanted_.wait(guard, [this] { return !led_ && !entries_.empty(); });
+		wanted_.wait(guard,
+			     [this] { return !led_ && !entries_.empty() && !is_over(); });
 		idle_--;
 		led_ = true;
 		guard.unlock();
 		taken = await_complete();
 		guard.lock();
 		led_ = false;
+		if (ended_)
+			quiet_.notify_all();
 		see_that_one_leads();
-		guard.unlock();
-
-		/* this may run callbacks of the program */
-		if (taken.work)
-			taken.work->complete(std::move(taken.call));
-		else
-			taken.call->finish();
-		taken = {};
-		guard.lock();
+		if (taken.call) {
+			guard.unlock();
+			complete(std::move(taken.call), std::move(taken.work));
+			guard.lock();
+			if (!--completing_)
+				quiet_.notify_all();
+		}
 		idle_++;
 	}
 }

@@ -8,6 +8,10 @@
  * To complete a call may run callbacks of the program, which may wait for the
  * futures of others. So whoever does that leads no more, and takes one call alone;
  * while there are others, another thread leads, which is started if there is none.
+ *
+ * What a thread completes may need the interpreter: callbacks, and tensors that
+ * have objects. A thread that asks for it while it ends is ended by it, and the
+ * process with it. So nothing is completed here from end() on.
  */
 #pragma once
 
@@ -28,10 +32,21 @@ public:
 
 	/*
 	 * Take a call over; the work is told when it is complete, NULL: nobody is.
-	 * Return false, and leave the call where it is, if it is complete already.
-	 * Throws, and leaves it there, if there is no thread and none can be started.
+	 * Return false, and leave the call where it is, if it is complete already;
+	 * after end() wait for one with a work. Throws, and leaves it there, if there
+	 * is no thread and none can be started.
 	 */
 	bool add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work);
+
+	/*
+	 * Complete nothing any more. Waits for callbacks that run, and meanwhile goes
+	 * on for what they may wait for, but only for so long: they may wait for ever.
+	 * Calls go back to their works, for whoever waits for these.
+	 */
+	void end();
+
+	/* Whether nothing is completed any more. */
+	bool has_ended();
 
 private:
 	struct Entry {
@@ -40,18 +55,28 @@ private:
 	};
 
 	[[noreturn]] void run();
+	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
+	bool is_over() const;
 	void see_that_one_leads();
 	void clear_events();
 	Entry await_complete();
 	Entry take_complete(Call **first);
 
-	int events_;		/* epoll: readable after a result or a free slot of the context */
+	std::vector<Entry> take_back();
+
+	int over_;		/* eventfd: readable once it is over */
+	int events_;		/* epoll: readable after a result or a free slot of the context, and then */
 	std::mutex lock_;
 	std::condition_variable wanted_;	/* a thread that leads */
 	std::vector<Entry> entries_;
 	unsigned int threads_ = 0;
 	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;
+	unsigned int completing_ = 0;		/* threads that complete a call */
+	std::condition_variable quiet_;		/* none does, or none leads any more */
+	bool ending_ = false;			/* end() was called */
+	bool ended_ = false;			/* and has waited */
+	std::vector<c10::intrusive_ptr<Work>> left_;	/* works that have their calls back */
 };
 
 /*

@@ -94,8 +94,7 @@ bool Work::is_wanted()
 	return future_.defined();
 }
 
-/* Wait for it no more: another thread may, and somebody must for a future. */
-void Work::give_back(std::unique_ptr<Call> call)
+void Work::take_back(std::unique_ptr<Call> call)
 {
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
@@ -103,7 +102,15 @@ void Work::give_back(std::unique_ptr<Call> call)
 		call_ = std::move(call);
 	}
 	cv_.notify_all();
-	if (is_wanted())
+}
+
+/* Wait for it no more: another thread may, and somebody must for a future. */
+void Work::give_back(std::unique_ptr<Call> call)
+{
+	bool over = call->comm().context->progress->has_ended();
+
+	take_back(std::move(call));
+	if (is_wanted() && !over)
 		hand_over();
 }
 

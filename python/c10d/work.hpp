@@ -36,6 +36,9 @@ public:
 	/* Let the progress threads take the call over. */
 	void hand_over();
 
+	/* Have it back from them, for whoever waits for the work. */
+	void take_back(std::unique_ptr<Call> call);
+
 private:
 	c10::intrusive_ptr<Work> self();
 	void tell_future();

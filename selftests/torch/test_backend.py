@@ -10,6 +10,8 @@ import functools
 import gc
 import os
 import resource
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -251,6 +253,97 @@ def test_premul__of_floats_is_rounded(fake: Fake, group: Any) -> None:
     for dtype, bits in ((torch.float32, 0x3DCCCCCD), (torch.float16, 0x2E66), (torch.bfloat16, 0x3DCD)):
         premul(group, torch.ones(4, dtype=dtype), 0.1)
         assert fake.state.scalar == bits
+
+
+# ---- the end of the process ----
+
+ENDING = """
+import atexit, ctypes, datetime, sys, threading, time
+import torch
+import torch.distributed as dist
+import _torcoll_torch
+from conftest import Fake
+
+f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
+f.lib.fake_reset()
+f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
+g = _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=60))
+f.state.hold = True
+
+def start():
+    x = torch.zeros(4)
+    # which has an object of Python to be dropped
+    x.mark = 1
+    return g.allreduce([x])
+
+def later(function):
+    threading.Thread(target=lambda: (time.sleep(0.3), function()), daemon=True).start()
+
+class Late:
+    # dropped when the interpreter ends
+    def __init__(self):
+        self.complete, self.sleep = f.lib.fake_complete, time.sleep
+
+    def __del__(self):
+        self.complete(10)
+        self.sleep(0.3)
+"""
+
+CASES = {
+    "callback": ("""
+sys.modules["late"] = Late()
+kept = start().get_future().then(lambda _: print("never"))
+""", ""),
+    "dropped": ("""
+sys.modules["late"] = Late()
+start()
+""", ""),
+    "callback_runs": ("""
+entered = threading.Event()
+kept = start().get_future().then(lambda _: (entered.set(), time.sleep(0.5), print("through")))
+f.complete()
+entered.wait()
+""", "through\n"),
+    "callback_waits_for_another": ("""
+entered = threading.Event()
+first, second = start(), start()
+other = second.get_future()
+kept = first.get_future().then(lambda _: (entered.set(), other.wait(), print("through")))
+f.complete()
+entered.wait()
+later(f.complete)
+""", "through\n"),
+    "callback_waits_for_ever": ("""
+entered, never = threading.Event(), threading.Event()
+kept = start().get_future().then(lambda _: (entered.set(), never.wait()))
+f.complete()
+entered.wait()
+""", ""),
+    "wait_of_a_later_function": ("""
+work = start()
+future = work.get_future()
+kept.append(lambda: (f.complete(), work.wait(), print("waited")))
+""", "waited\n"),
+    "call_of_a_later_function": ("""
+f.state.wait_completes = True
+kept.append(lambda: later(f.complete) or print(start().get_future().wait()[0].sum() > 0))
+""", "tensor(True)\n"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exit(case: str) -> None:
+    code, said = CASES[case]
+    if case.endswith("_of_a_later_function"):
+        # what is registered first is called last
+        code = "import atexit\nkept = []\natexit.register(lambda: kept[0]())\n" + ENDING + code
+    else:
+        code = ENDING + code
+    begin = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (0, said), ended.stderr
+    assert time.monotonic() - begin < 50
 
 
 # ---- no threads ----
