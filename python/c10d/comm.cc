@@ -287,6 +287,14 @@ static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, in
 	return comm;
 }
 
+static void told_await(c10d::Store &store, const char *key, int others)
+{
+	const auto pause = std::chrono::milliseconds(20);
+
+	for (auto left = kTold; left > left.zero() && store.add(key, 0) < others; left -= pause)
+		std::this_thread::sleep_for(pause);
+}
+
 /*
  * All ranks but the first say when they have read that there is no comm, and the
  * first, whose process may have the store, waits for them before it fails.
@@ -294,14 +302,15 @@ static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, in
 static void comm_refuse(c10d::Store &store, int rank, int size)
 {
 	static const char key[] = "told";
-	const auto pause = std::chrono::milliseconds(20);
 
-	if (rank) {
-		store.add(key, 1);
-		return;
+	try {
+		if (rank)
+			store.add(key, 1);
+		else
+			told_await(store, key, size - 1);
+	} catch (const std::exception &) {
+		/* why there is no comm matters more than a store that is gone */
 	}
-	for (auto left = kTold; left > left.zero() && store.add(key, 0) < size - 1; left -= pause)
-		std::this_thread::sleep_for(pause);
 }
 
 static std::string comm_agree(c10d::Store &store, int rank, int size,

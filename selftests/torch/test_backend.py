@@ -225,6 +225,36 @@ def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any
         assert before + longest * 10**9 <= fake.last.deadline_ns <= time.monotonic_ns() + longest * 10**9
 
 
+# ---- stores ----
+
+class Store(dist.Store):  # type: ignore[misc]
+    """One that fails where ranks say that they have been told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.real = dist.HashStore()
+
+    def set(self, key: str, value: Any) -> None:
+        self.real.set(key, value)
+
+    def get(self, key: str) -> Any:
+        return self.real.get(key)
+
+    def add(self, key: str, value: int) -> int:
+        if key.endswith("told"):
+            raise RuntimeError("the store is gone")
+        return int(self.real.add(key, value))
+
+    def wait(self, keys: list[str], timeout: Any = None) -> None:
+        self.real.wait(keys, timeout or milliseconds(1000))
+
+
+def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
+    fake.state.in_fabric = False
+    with pytest.raises(RuntimeError, match="torcoll: fabrics of this host: "):
+        _torcoll_torch.backend_new(Store(), 0, 1, datetime.timedelta(seconds=60))
+
+
 # ---- factors ----
 
 def premul(group: Any, x: Any, factor: Any) -> None:
