@@ -7,6 +7,8 @@
 #include <cstring>
 #include <poll.h>
 #include <request.h>
+#include <stdexcept>
+#include <ATen/MemoryOverlap.h>
 
 namespace tortorch {
 
@@ -71,10 +73,21 @@ static void say_copied(const at::Tensor &tensor)
 			" are copied to this host's memory and back for each call");
 }
 
+/* It could not be copied to when the ops are complete, and the other ranks have results. */
+static void check_output(const at::Tensor &tensor)
+{
+	if (at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
+		throw std::invalid_argument(
+			"torcoll: a tensor for results has elements that share memory, as expand() makes them");
+}
+
 void *Call::copied(const at::Tensor &tensor, bool back)
 {
-	void *p = scratch(tensor.nbytes());
+	void *p;
 
+	if (back)
+		check_output(tensor);
+	p = scratch(tensor.nbytes());
 	say_copied(tensor);
 	if (back)
 		pieces_.push_back({tensor, static_cast<char *>(p)});
@@ -174,6 +187,7 @@ void *Call::writes(const std::vector<at::Tensor> &tensors)
 		return p;
 	p = static_cast<char *>(scratch(bytes_of(tensors)));
 	for (const at::Tensor &tensor : tensors) {
+		check_output(tensor);
 		say_copied(tensor);
 		pieces_.push_back({tensor, p + done});
 		done += tensor.nbytes();

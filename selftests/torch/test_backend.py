@@ -202,6 +202,29 @@ def test_inference__results_come_to_their_tensors(fake: Fake, group: Any, by_fut
     assert is_filled(y) and not y.is_inference()
 
 
+def expanded() -> Any:
+    return torch.zeros(1).expand(4)
+
+
+@pytest.mark.parametrize("call", [
+    lambda group: group.allreduce([expanded()]),
+    lambda group: group.recv([expanded()], 0, 0),
+    lambda group: group.allgather([[expanded()]], [torch.zeros(4)]),
+    lambda group: group.allreduce_coalesced([torch.zeros(4), expanded()]),
+], ids=["updates", "writes", "writes_list", "second"])
+def test_overlap__of_an_output_is_refused_before_it_starts(fake: Fake, group: Any, call: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match="torcoll: .* elements that share memory"):
+        call(group)
+    assert not fake.running() and not fake.calls("submit") and not fake.calls("batch")
+
+
+def test_overlap__of_an_input_is_none(fake: Fake, group: Any) -> None:
+    x = torch.zeros(4)
+    work = group._allgather_base(x, expanded())
+    fake.complete()
+    assert work.wait() and fake.state.sum == 0
+
+
 # ---- the monitored barrier ----
 
 @pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
