@@ -382,11 +382,11 @@ stamps_up()
 }
 
 # ip_up NODES [ARGUMENT]...: tor0 on each of the first so many nodes, with addresses of both families. ARGUMENTs as of torcollctl
-# fabric KEY ip on. Namespaces of nodes have IPv6 off, so that cables are as quiet as they can be.
+# fabric KEY ip on; the key is $fabric_key, or 1. Namespaces of nodes have IPv6 off, so that cables are as quiet as they can be.
 ip_up()
 {
 	torcollctl netns run -n "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0 net.ipv6.conf.lo.disable_ipv6=0
-	torcollctl netns run -n "$1" torcollctl fabric 1 ip on prefix 10.7.0.0/24 prefix6 fd00:7::/64 "${@:2}"
+	torcollctl netns run -n "$1" torcollctl fabric "${fabric_key:-1}" ip on prefix 10.7.0.0/24 prefix6 fd00:7::/64 "${@:2}"
 }
 
 # address NODE [4|6]: the node's address on tor0.

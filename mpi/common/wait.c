@@ -94,6 +94,12 @@ static int join_wait(struct tmpi_join *join)
 	return join->err;
 }
 
+/* Of seconds, which may be more than there are milliseconds. */
+static uint64_t deadline_in(uint64_t seconds)
+{
+	return torcoll_deadline(seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds);
+}
+
 void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const uint64_t drawn[2],
 	       uint64_t timeout)
 {
@@ -104,7 +110,7 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->t = t;
 	join->config.name = join->name;
 	join->config.secret = secret;
-	join->config.deadline_ns = torcoll_deadline(1000 * timeout);
+	join->config.deadline_ns = deadline_in(timeout);
 	join->err = join_wait(join);
 	join->config.secret = NULL;
 }

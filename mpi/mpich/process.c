@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "env.h"
+
 struct preload preload = {
 	.min_nodes = 2,
 	.timeout = 30,
@@ -31,17 +33,19 @@ void preload_say(const char *format, ...)
 
 static void env_number(const char *name, uint64_t *value)
 {
-	const char *text = getenv(name);
-	char *end;
-	uint64_t n;
+	if (!preload_env_number(name, value))
+		preload_say("%s=%s is not a number, and is ignored", name, getenv(name));
+}
 
-	if (!text || !*text)
-		return;
-	n = strtoull(text, &end, 0);
-	if (*end)
-		preload_say("%s=%s is not a number, and is ignored", name, text);
-	else
-		*value = n;
+/* Without a context this host is in no fabric. */
+static void context_open(void)
+{
+	static const char key[] = "TORCOLL_FABRIC";
+
+	if (!preload_env_key(key, &preload.fabric))
+		preload_say("not used: %s: \"%s\" is not the key of a fabric", key, getenv(key));
+	else if (torcoll_open(&preload.t))
+		preload_say("not used: %s", torcoll_last_error());
 }
 
 /* Without the library's own things this rank would leave calls to MPICH that others run in the kernel. */
@@ -67,11 +71,9 @@ static void process_begin(void)
 	env_number("TORCOLL_MPI_MIN_BYTES", &preload.min_bytes);
 	env_number("TORCOLL_MPI_MAX_BYTES", &preload.max_bytes);
 	env_number("TORCOLL_MPI_TIMEOUT", &preload.timeout);
-	env_number("TORCOLL_FABRIC", &preload.fabric);
 	/* the environment may say so, without MPI_Init_thread */
 	preload.threads = PMPI_Query_thread(&level) || level == MPI_THREAD_MULTIPLE;
-	if (torcoll_open(&preload.t))
-		preload_say("not used: %s", torcoll_last_error());
+	context_open();
 	if (preload_progress_begin() ||
 	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, preload_comm_gone, &preload.key, NULL))
 		process_abort();

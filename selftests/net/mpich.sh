@@ -41,7 +41,9 @@ no_key()
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 2x2 "${patient[@]}"
+# 010, as the environment has it below, is 8 in C
+fabric_key=10
+torus_up 2x2 key "$fabric_key" "${patient[@]}"
 stamps_up || bail "no times of packets"
 check device__on_all_nodes ip_up 4 || bail "no network device"
 
@@ -70,6 +72,11 @@ troubles 12 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reas
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level
 check trouble__no_key_ends_all no_key
+check fabric__is_named_in_decimal run named 240 5 env TORCOLL_FABRIC=010 "$programs/random.mpich" 1 1 5
+check fabric__that_is_named_is_used says named " ranks on fabric $fabric_key, as comm "
+check fabric__is_not_named run unnamed 240 5 env TORCOLL_FABRIC=10x "$programs/random.mpich" 1 1 5
+check fabric__no_name_is_told says unnamed 'not used: TORCOLL_FABRIC: "10x" is not the key of a fabric'
+check fabric__no_name_is_none says unnamed 'torcoll: 0 communicators; 0 calls in the kernel'
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran.mpich"
 	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What MPICH's library reads from the environment, and what a timeout of it becomes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../mpi/common/wait.c"
+#include "../../mpi/mpich/env.c"
+
+/* ---- the library, as far as joins call it ---- */
+
+static uint64_t asked_ms;
+
+uint64_t torcoll_deadline(uint64_t ms)
+{
+	asked_ms = ms;
+	return ms;
+}
+
+int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
+			struct torcoll_comm **comm)
+{
+	(void)t;
+	(void)config;
+	*comm = NULL;
+	return 0;
+}
+
+const char *torcoll_last_error(void)
+{
+	return "";
+}
+
+int torcoll_test(struct torcoll_request *req)
+{
+	return req->status;
+}
+
+int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns)
+{
+	(void)deadline_ns;
+	return req->status;
+}
+
+void tmpi_progress(bool polling)
+{
+	(void)polling;
+}
+
+/* ---- numbers ---- */
+
+static bool reads(const char *text, uint64_t expected)
+{
+	uint64_t number = 7, key = 7;
+	bool good;
+
+	setenv("TORCOLL_FABRIC", text, 1);
+	good = preload_env_number("TORCOLL_FABRIC", &number);
+	assert_true(number == (good ? expected : 7));
+	/* 0 is the key of none */
+	assert_int_equal(preload_env_key("TORCOLL_FABRIC", &key), good && expected);
+	assert_true(key == (good && expected ? expected : 7));
+	return good;
+}
+
+static void env__numbers_are_those_of_the_library(void **state)
+{
+	static const char *const others[] = {
+		"x", "-1", "+1", " 1", "1 ", "1x", "0x", "18446744073709551616", "0x1.8",
+	};
+
+	(void)state;
+	assert_true(reads("10", 10));
+	assert_true(reads("010", 10));
+	assert_true(reads("0x10", 16));
+	assert_true(reads("0", 0));
+	assert_true(reads("18446744073709551615", UINT64_MAX));
+	/* as if it were not set */
+	assert_true(reads("", 7));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(reads(others[i], 0));
+	unsetenv("TORCOLL_FABRIC");
+	assert_true(preload_env_key("TORCOLL_FABRIC", &(uint64_t){ 0 }));
+}
+
+static uint64_t join_within(uint64_t timeout)
+{
+	static const uint64_t drawn[2] = { 1, 2 };
+	struct tmpi_join join = { 0 };
+
+	tmpi_join(&join, NULL, "mpi", drawn, timeout);
+	return asked_ms;
+}
+
+static void join__any_timeout(void **state)
+{
+	(void)state;
+	assert_true(join_within(0) == 0);
+	assert_true(join_within(30) == 30000);
+	assert_true(join_within(UINT64_MAX / 1000) == UINT64_MAX / 1000 * 1000);
+	/* 18446744073709552 s are 384 ms, cut */
+	assert_true(join_within(UINT64_MAX / 1000 + 1) == UINT64_MAX);
+	assert_true(join_within(UINT64_MAX) == UINT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(env__numbers_are_those_of_the_library),
+		cmocka_unit_test(join__any_timeout),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
