@@ -58,8 +58,8 @@ class Batch:
             b = batch.add("broadcast", y, root=2)
         a.wait(), b.wait()
 
-    The depth of the comm limits the ops in flight: a batch that is longer waits for slots. Nothing starts if the block
-    raises.
+    Those beyond the depth of the comm wait in the library, and start as slots become free while the program waits for,
+    awaits or tests others. Nothing starts if the block raises.
     """
 
     def __init__(self, comm: "Comm") -> None:

@@ -30,8 +30,9 @@ class Collectives:
     timeout     seconds, after which the op fails with Timeout on the rank that waited, and with PeerFailed on others
     params      parameters of the algorithm: channels, chunks, ...; r is the number that torcoll-plan prints
 
-    Non-blocking forms, named i..., start the op and return a Request. They block only while as many ops are in
-    flight as the comm has depth; with nowait they raise Busy instead.
+    Non-blocking forms, named i..., start the op and return a Request. Any number can be started: those beyond the
+    depth of the comm wait in the library, and start as slots become free while the program waits for, awaits or tests
+    others; with nowait they raise Busy instead.
 
     Raises PeerFailed, Mismatch, Timeout, Aborted, FabricDeleted: the comm has failed then. NotSupported, Invalid,
     LimitReached and others mean that the op was refused, and no data was sent.
