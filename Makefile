@@ -745,7 +745,7 @@ tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_prog
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
 		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) \
-		$(if $(python_incdir),$(torch_module) $(B)/python/torch/_torcoll_torch.so) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/python/libtorcoll.so.0)
+		$(if $(python_incdir),$(torch_module) $(B)/python/torch/_torcoll_torch.so) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/bench/entries $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.

@@ -77,6 +77,16 @@ struct tor_budget tor_env_budget(void)
 	return TOR_BUDGET;
 }
 
+void tor_env_host_name(const struct tor_node *node, char *name)
+{
+	*name = '\0';
+}
+
+u32 tor_env_cable_sent(const struct tor_node *node, u32 cable)
+{
+	return 0;
+}
+
 void tor_env_link_changed(struct tor_ctx *c, struct tor_node *node, u32 port)
 {
 }
@@ -384,7 +394,8 @@ static void join_one(void)
 static void watch(void)
 {
 	struct tor_comm comm = { .ranks = RANKS, .joined = true, .epoch = zeroed(RANKS, sizeof(u32)),
-				 .seen = zeroed(RANKS, sizeof(u32)) };
+				 .seen = zeroed(RANKS, sizeof(u32)),
+				 .away = zeroed(tor_comm_away_words(RANKS), sizeof(u32)) };
 	struct tor_watch pass = {};
 	struct tor_routes *routes;
 	bool all;
@@ -402,6 +413,7 @@ static void watch(void)
 	tor_env_table_free(routes);
 	free(comm.epoch);
 	free(comm.seen);
+	free(comm.away);
 	end();
 }
 
