@@ -246,6 +246,31 @@ static void slow__speed_is_not_known(void **state)
 }
 
 /* The only cable of its speed carries no less than slower ones do. */
+static void set_dim(struct survey *s, uint32_t dim, uint32_t speed, uint32_t rate)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < s->nhosts; i++)
+		for (j = 0; j < s->hosts[i]->nports; j++)
+			if (s->hosts[i]->ports[j].dim == dim) {
+				s->hosts[i]->ports[j].speed = speed;
+				s->hosts[i]->ports[j].rate = rate;
+			}
+}
+
+/* As adapters that do not tell their speed, or carry less than it says: no cable of them is worse than the others. */
+static void slow__not_of_many_that_agree(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+
+	set_dim(s, 0, 0, 3000);
+	finds(s, "");
+	set_dim(s, 0, 10000, 3100);
+	set_dim(s, 1, 5000, 4700);
+	finds(s, "");
+	torus_free(s);
+}
+
 static void slow__of_a_faster_device(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -548,6 +573,18 @@ static void confirm__another_rule(void **state)
 	torus_free(earlier);
 }
 
+/* What a busy host lost one way says nothing of what came late the other way. */
+static void confirm__not_the_other_way(void **state)
+{
+	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
+
+	torus_port(earlier, 5, "d0p")->other->train = 60;
+	torus_port(s, 5, "d0p")->rate = 5000;
+	confirms(s, earlier, "");
+	torus_free(s);
+	torus_free(earlier);
+}
+
 static void confirm__damage_and_hosts(void **state)
 {
 	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
@@ -583,6 +620,7 @@ int main(void)
 		cmocka_unit_test(slow__beside_its_other_direction),
 		cmocka_unit_test(slow__not_of_slow_devices),
 		cmocka_unit_test(slow__speed_is_not_known),
+		cmocka_unit_test(slow__not_of_many_that_agree),
 		cmocka_unit_test(slow__of_a_faster_device),
 		cmocka_unit_test(speed__agreed_upon_too_little),
 		cmocka_unit_test(delay__beside_the_others),
@@ -603,6 +641,7 @@ int main(void)
 		cmocka_unit_test(confirm__loss),
 		cmocka_unit_test(confirm__rates),
 		cmocka_unit_test(confirm__another_rule),
+		cmocka_unit_test(confirm__not_the_other_way),
 		cmocka_unit_test(confirm__damage_and_hosts),
 	};
 

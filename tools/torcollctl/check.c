@@ -212,6 +212,17 @@ static bool has_end(const struct finding *f, const struct survey_port *port)
 	return port && (same_port(f->port[0], port) || same_port(f->port[1], port));
 }
 
+static bool same_way(const struct finding *a, const struct finding *b)
+{
+	return same_port(a->port[0], b->port[0]) && same_port(a->port[1], b->port[1]);
+}
+
+/* A round trip goes both ways. */
+static bool has_no_way(const struct finding *f)
+{
+	return !strcmp(f->rule, "delay");
+}
+
 /* Return whether the other check doubts the same cable, by another rule. */
 static bool is_doubted(const struct check *c, const struct finding *f)
 {
@@ -221,7 +232,8 @@ static bool is_doubted(const struct check *c, const struct finding *f)
 		const struct finding *other = &c->finding[i];
 
 		if (other->doubtful && strcmp(other->rule, f->rule) &&
-		    has_end(other, f->port[0]) && has_end(other, f->port[1]))
+		    (same_way(other, f) || ((has_no_way(other) || has_no_way(f)) &&
+		     has_end(other, f->port[0]) && has_end(other, f->port[1]))))
 			return true;
 	}
 	return false;

@@ -158,19 +158,40 @@ static uint64_t rate_between(const struct siblings *s, uint32_t least, uint32_t 
 	return median(value, n, true);
 }
 
+/* Fewer cables of a speed are no measure of it. */
+#define SIBLINGS_LEAST	3
+
+static uint32_t ways_of(const struct siblings *s, uint32_t speed)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += s->way[i].rate && s->way[i].speed == speed;
+	return n;
+}
+
+/* The lowest speed that a device knows, 0: none does. */
+static uint32_t lowest_speed(const struct siblings *s)
+{
+	uint32_t i, speed = 0;
+
+	for (i = 0; i < s->n; i++)
+		speed = smaller_known(speed, s->way[i].speed);
+	return speed;
+}
+
 /*
- * What a way of that speed should carry: as much as others of it, and no less
- * than slower ones, as there may be no others; if it is not known, as much as
- * all.
+ * What a way of that speed should carry: as much as others of it; where they
+ * are few, no less than slower ones, or than the slowest if it is not known.
  */
 static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
 {
-	uint64_t same, slower;
+	uint64_t same = rate_between(s, speed, speed, value), slower;
 
-	if (!speed)
-		return rate_between(s, 0, UINT32_MAX, value);
-	same = rate_between(s, speed, speed, value);
-	slower = rate_between(s, 1, speed - 1, value);
+	if (ways_of(s, speed) >= 2 * SIBLINGS_LEAST)
+		return same;
+	slower = speed ? rate_between(s, 1, speed - 1, value) :
+			 rate_between(s, 1, lowest_speed(s), value);
 	return same > slower ? same : slower;
 }
 
