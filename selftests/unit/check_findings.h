@@ -29,7 +29,7 @@ const char *link_state_name(uint32_t state)
 /* Check @s, and compare with "RULE: WHAT" of all that was found. */
 static void finds_since(const struct survey *s, const struct survey *before, const char *expected)
 {
-	struct check *c = check_new(s, before, TORUS_KEY);
+	struct check *c = check_new(s, before, before, TORUS_KEY);
 	char text[4096] = "";
 	uint32_t i;
 
@@ -49,7 +49,7 @@ static void finds(const struct survey *s, const char *expected)
 /* The remedy of the only finding. */
 static void advises(const struct survey *s, const char *expected)
 {
-	struct check *c = check_new(s, NULL, TORUS_KEY);
+	struct check *c = check_new(s, NULL, NULL, TORUS_KEY);
 
 	assert_int_equal(c->nfindings, 1);
 	assert_string_equal(c->finding[0].remedy, expected);

@@ -120,7 +120,7 @@ static void version__is_a_hint(void **state)
 	struct check *c;
 
 	strcpy(s->hosts[4]->version, "1.1");
-	c = check_new(s, NULL, TORUS_KEY);
+	c = check_new(s, NULL, NULL, TORUS_KEY);
 	assert_int_equal(c->nfindings, 1);
 	assert_true(c->finding[0].hint);
 	assert_int_equal(check_faults(c), 0);

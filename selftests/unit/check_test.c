@@ -20,7 +20,7 @@ static void check__nothing_of_other_keys(void **state)
 {
 	struct survey *s = torus_survey("4x4");
 
-	assert_null(check_new(s, NULL, 2));
+	assert_null(check_new(s, NULL, NULL, 2));
 	torus_free(s);
 }
 
@@ -230,22 +230,27 @@ static void slow__not_of_slow_devices(void **state)
 static void slow__speed_is_not_known(void **state)
 {
 	struct survey *s = torus_survey("4x4");
-	struct survey_port *p = torus_port(s, 5, "d0p"), *q = p->other;
-	static const char slow[] =
-		"slow: c5:d0p (node 5) -> c6:d0m (node 6): 94 Mbit/s, the other cables 9000 Mbit/s\n"
-		"slow: c6:d0m (node 6) -> c5:d0p (node 5): 94 Mbit/s, the other cables 9000 Mbit/s\n";
+	struct survey_port *p = torus_port(s, 5, "d0p"), *q = p->other, *other;
+#define SLOW	"slow: c5:d0p (node 5) -> c6:d0m (node 6): 94 Mbit/s, the other cables 9000 Mbit/s\n" \
+		"slow: c6:d0m (node 6) -> c5:d0p (node 5): 94 Mbit/s, the other cables 9000 Mbit/s\n"
 
 	p->rate = q->rate = 94;
 	p->speed = 0;
-	finds(s, slow);
+	finds(s, SLOW);
 	q->speed = 0;
-	finds(s, slow);
+	finds(s, SLOW);
+	/* one that runs at less, or is not measured, is no measure either */
+	other = torus_port(s, 9, "d1p");
+	other->speed = other->other->speed = 1000;
+	other->rate = other->other->rate = 0;
+	finds(s, SLOW "speed: c9:d1p (node 9) - c13:d1m (node 13) runs at 1000 Mbit/s, the other cables of dim 1 at 10000 Mbit/s\n");
+	other->speed = other->other->speed = 10000;
+	other->rate = other->other->rate = 9000;
 	p->speed = 100;
 	finds(s, "speed: c5:d0p (node 5) - c6:d0m (node 6) runs at 100 Mbit/s, the other cables of dim 0 at 10000 Mbit/s\n");
 	torus_free(s);
 }
 
-/* The only cable of its speed carries no less than slower ones do. */
 static void set_dim(struct survey *s, uint32_t dim, uint32_t speed, uint32_t rate)
 {
 	uint32_t i, j;
@@ -268,9 +273,35 @@ static void slow__not_of_many_that_agree(void **state)
 	set_dim(s, 0, 10000, 3100);
 	set_dim(s, 1, 5000, 4700);
 	finds(s, "");
+	/* media that differ by dimension */
+	set_dim(s, 0, 0, 9400);
+	set_dim(s, 1, 0, 940);
+	finds(s, "");
 	torus_free(s);
 }
 
+/* Two of the only three cables of their speed carry less than slower ones. */
+static void slow__of_few_that_do_not_agree(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	static const uint32_t rates[] = { 1000, 1000, 23500 };
+	struct survey_port *p;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		p = torus_port(s, 4 * i, "d0p");
+		p->speed = p->other->speed = 25000;
+		p->rate = p->other->rate = rates[i];
+	}
+	finds(s,
+	      "slow: c0:d0p (node 0) -> c1:d0m (node 1): 1000 Mbit/s, the other cables 9000 Mbit/s\n"
+	      "slow: c1:d0m (node 1) -> c0:d0p (node 0): 1000 Mbit/s, the other cables 9000 Mbit/s\n"
+	      "slow: c4:d0p (node 4) -> c5:d0m (node 5): 1000 Mbit/s, the other cables 9000 Mbit/s\n"
+	      "slow: c5:d0m (node 5) -> c4:d0p (node 4): 1000 Mbit/s, the other cables 9000 Mbit/s\n");
+	torus_free(s);
+}
+
+/* The only cable of its speed carries no less than slower ones do. */
 static void slow__of_a_faster_device(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -475,7 +506,7 @@ static void check__as_json(void **state)
 	struct check *c;
 
 	torus_port(s, 6, "d0m")->bad = 1;
-	c = check_new(s, NULL, TORUS_KEY);
+	c = check_new(s, NULL, NULL, TORUS_KEY);
 	list = check_json(c);
 	assert_string_equal(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
 		"[{\"rule\":\"damage\",\"hint\":false,\"ends\":["
@@ -512,9 +543,11 @@ static void map__key_that_is_meant(void **state)
 }
 
 /* Compare the findings of two tests, the later one first. */
-static void confirms(const struct survey *s, const struct survey *earlier, const char *expected)
+static void confirms_since(const struct survey *s, const struct survey *earlier,
+			   const struct survey *before, const char *expected)
 {
-	struct check *c = check_new(s, NULL, TORUS_KEY), *e = check_new(earlier, NULL, TORUS_KEY);
+	struct check *c = check_new(s, before, before ? earlier : NULL, TORUS_KEY);
+	struct check *e = check_new(earlier, before, before, TORUS_KEY);
 	char text[1024] = "";
 	uint32_t i;
 
@@ -526,6 +559,29 @@ static void confirms(const struct survey *s, const struct survey *earlier, const
 	assert_string_equal(text, expected);
 	assert_int_equal(json_object_put(check_json(c)), 1);
 	check_free(c);
+}
+
+static void confirms(const struct survey *s, const struct survey *earlier, const char *expected)
+{
+	confirms_since(s, earlier, NULL, expected);
+}
+
+/* What ops lost during the first test is in the counters of the second, and is not found again. */
+static void confirm__not_by_its_own_counter(void **state)
+{
+	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4"), *before = torus_survey("4x4");
+
+	torus_port(earlier, 6, "d0m")->lost += 10;
+	torus_port(earlier, 6, "d0m")->rx_frames += 3000;
+	torus_port(s, 6, "d0m")->lost += 10;
+	torus_port(s, 6, "d0m")->rx_frames += 4000;
+	finds_since(earlier, before, "loss: c5:d0p (node 5) -> c6:d0m (node 6): 0.3 % of 3274 frames are lost\n");
+	confirms_since(s, earlier, before, "");
+	torus_port(s, 6, "d0m")->lost += 10;
+	confirms_since(s, earlier, before, "loss: c5:d0p (node 5) -> c6:d0m (node 6): 0.8 % of 1274 frames are lost\n");
+	torus_free(s);
+	torus_free(earlier);
+	torus_free(before);
 }
 
 static void confirm__loss(void **state)
@@ -621,6 +677,7 @@ int main(void)
 		cmocka_unit_test(slow__not_of_slow_devices),
 		cmocka_unit_test(slow__speed_is_not_known),
 		cmocka_unit_test(slow__not_of_many_that_agree),
+		cmocka_unit_test(slow__of_few_that_do_not_agree),
 		cmocka_unit_test(slow__of_a_faster_device),
 		cmocka_unit_test(speed__agreed_upon_too_little),
 		cmocka_unit_test(delay__beside_the_others),
@@ -640,6 +697,7 @@ int main(void)
 		cmocka_unit_test(map__key_that_is_meant),
 		cmocka_unit_test(confirm__loss),
 		cmocka_unit_test(confirm__rates),
+		cmocka_unit_test(confirm__not_by_its_own_counter),
 		cmocka_unit_test(confirm__another_rule),
 		cmocka_unit_test(confirm__not_the_other_way),
 		cmocka_unit_test(confirm__damage_and_hosts),

@@ -111,14 +111,24 @@ bool check_is_member(const struct check *c, const struct survey_port *port)
 	return port->flags & TORCOLL_SURVEY_MEMBER && port->key == c->m->key;
 }
 
-const struct survey_port *check_before(const struct check *c, const struct survey_port *port)
+static const struct survey_port *port_in(const struct survey *s, const struct survey_port *port)
 {
 	unsigned int i;
 
-	for (i = 0; c->before && i < c->before->nhosts; i++)
-		if (c->before->hosts[i]->id == port->owner->id)
-			return survey_device(c->before->hosts[i], port->own.device);
+	for (i = 0; s && i < s->nhosts; i++)
+		if (s->hosts[i]->id == port->owner->id)
+			return survey_device(s->hosts[i], port->own.device);
 	return NULL;
+}
+
+const struct survey_port *check_before(const struct check *c, const struct survey_port *port)
+{
+	return port_in(c->before, port);
+}
+
+const struct survey_port *check_last(const struct check *c, const struct survey_port *port)
+{
+	return port_in(c->last, port);
 }
 
 static void check_begin(struct check *c)
@@ -133,7 +143,8 @@ static void check_begin(struct check *c)
 	c->explained = check_memory(calloc(ports + 1, 1));
 }
 
-struct check *check_new(const struct survey *now, const struct survey *before, uint64_t key)
+struct check *check_new(const struct survey *now, const struct survey *before,
+			const struct survey *last, uint64_t key)
 {
 	struct map *m = map_new(now, key, NULL);
 	struct check *c;
@@ -143,6 +154,7 @@ struct check *check_new(const struct survey *now, const struct survey *before, u
 	c = check_memory(calloc(1, sizeof(*c)));
 	c->now = now;
 	c->before = before;
+	c->last = last;
 	c->m = m;
 	check_begin(c);
 	check_hosts(c);

@@ -31,12 +31,13 @@ enum explained {
  * struct check - a fabric being checked
  * @now: survey with tests
  * @before: earlier one, for what its counters have risen since; may be NULL
+ * @last: the one made just before the test, for losses; may be NULL
  * @m: the fabric in @now; by what the cables say as soon as that is known
  * @explained: of each port, in the order of the hosts
  * @first: number of each host's first port in @explained
  */
 struct check {
-	const struct survey *now, *before;
+	const struct survey *now, *before, *last;
 	struct map *m;
 	uint8_t *explained;
 	uint32_t *first;
@@ -48,11 +49,14 @@ struct check {
  * check_new - check a fabric
  * @now: survey with tests, which must outlive the check
  * @before: earlier survey, or NULL
+ * @last: the survey before the test in @now, or NULL: what a busy host lost in an
+ *	earlier test is not this one's
  * @key: of the fabric
  *
  * Return: what was found; NULL if no host is in the fabric.
  */
-struct check *check_new(const struct survey *now, const struct survey *before, uint64_t key);
+struct check *check_new(const struct survey *now, const struct survey *before,
+			const struct survey *last, uint64_t key);
 void check_free(struct check *c);
 
 /* Return the number of findings that another test must confirm. */
@@ -104,8 +108,9 @@ void check_explain_host(struct check *c, const struct survey_host *host, enum ex
 
 /* Return whether it is a port of the fabric that is checked. */
 bool check_is_member(const struct check *c, const struct survey_port *port);
-/* The same port in the earlier survey, or NULL. */
+/* The same port in the earlier survey, or in the last one, or NULL. */
 const struct survey_port *check_before(const struct check *c, const struct survey_port *port);
+const struct survey_port *check_last(const struct check *c, const struct survey_port *port);
 
 /*
  * Run the rules of a kind. Hosts: their shape, fabric, number and settings;

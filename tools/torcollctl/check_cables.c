@@ -77,7 +77,7 @@ static uint32_t smaller_known(uint32_t a, uint32_t b)
 static void way_fill(const struct check *c, struct way *w, struct survey_port *from,
 		     struct survey_port *to)
 {
-	const struct survey_port *before = check_before(c, to);
+	const struct survey_port *before = check_before(c, to), *last = check_last(c, to);
 
 	w->from = from;
 	w->to = to;
@@ -89,11 +89,12 @@ static void way_fill(const struct check *c, struct way *w, struct survey_port *f
 	w->damaged = to->bad;
 	w->rate = to->rate;
 	w->speed = smaller_known(from->speed, to->speed);
-	if (!before)
+	if (before)
+		w->damaged += risen(to->damaged, before->damaged);
+	if (!last)
 		return;
-	w->damaged += risen(to->damaged, before->damaged);
-	w->lost += risen(to->lost, before->lost);
-	w->all += risen(to->rx_frames, before->rx_frames) + risen(to->lost, before->lost);
+	w->lost += risen(to->lost, last->lost);
+	w->all += risen(to->rx_frames, last->rx_frames) + risen(to->lost, last->lost);
 }
 
 static bool is_tested(const struct check *c, const struct survey_port *port)
@@ -146,65 +147,101 @@ static void siblings_speeds(const struct check *c, struct siblings *s, uint64_t 
 	}
 }
 
-/* Median rate of the ways through devices of speeds from @least to @most. */
-static uint64_t rate_between(const struct siblings *s, uint32_t least, uint32_t most,
-			     uint64_t *value)
+/* Which ways: of devices of speeds from @least to @most, in a dimension or in all. */
+struct kin {
+	uint32_t least, most;
+	uint32_t dim;		/* MAX_DIMS: all */
+};
+
+/* Collect the rates of such ways. Return their number. */
+static uint32_t kin_rates(const struct siblings *s, struct kin who, uint64_t *value)
 {
 	uint32_t i, n = 0;
 
-	for (i = 0; i < s->n; i++)
-		if (s->way[i].rate && s->way[i].speed >= least && s->way[i].speed <= most)
-			value[n++] = s->way[i].rate;
-	return median(value, n, true);
-}
+	for (i = 0; i < s->n; i++) {
+		const struct way *w = &s->way[i];
 
-/* Fewer cables of a speed are no measure of it. */
-#define SIBLINGS_LEAST	3
-
-static uint32_t ways_of(const struct siblings *s, uint32_t speed)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < s->n; i++)
-		n += s->way[i].rate && s->way[i].speed == speed;
+		if (w->rate && w->speed >= who.least && w->speed <= who.most &&
+		    (who.dim == MAX_DIMS || w->from->dim == who.dim))
+			value[n++] = w->rate;
+	}
 	return n;
 }
 
-/* The lowest speed that a device knows, 0: none does. */
-static uint32_t lowest_speed(const struct siblings *s)
+static uint64_t kin_rate(const struct siblings *s, struct kin who, uint64_t *value)
 {
+	return median(value, kin_rates(s, who, value), true);
+}
+
+/* Fewer ways, of three cables, are no measure of each other. */
+#define KIN_LEAST	6
+
+/* Return whether there are enough, of which not even a quarter carries much more than the others. */
+static bool kin_agree(const struct siblings *s, struct kin who, uint64_t *value)
+{
+	uint32_t n = kin_rates(s, who, value), i, more = 0;
+	uint64_t rate = median(value, n, true);
+
+	for (i = 0; i < n; i++)
+		more += RATE_SHARE * value[i] > rate;
+	return n >= KIN_LEAST && 4 * more < n;
+}
+
+/* The rate of the lowest speed that enough devices know; of all, if there is none. */
+static uint64_t lowest_rate(const struct siblings *s, uint64_t *value)
+{
+	struct kin who = { 0, UINT32_MAX, MAX_DIMS };
 	uint32_t i, speed = 0;
 
-	for (i = 0; i < s->n; i++)
-		speed = smaller_known(speed, s->way[i].speed);
-	return speed;
+	for (i = 0; i < s->n; i++) {
+		uint32_t k = s->way[i].speed;
+
+		if (k && (!speed || k < speed) &&
+		    kin_rates(s, (struct kin){ k, k, MAX_DIMS }, value) >= KIN_LEAST)
+			speed = k;
+	}
+	if (speed)
+		who.least = who.most = speed;
+	return kin_rate(s, who, value);
+}
+
+/* Devices that do not tell their speed are told by their dimension. */
+static struct kin kin_of(const struct way *w)
+{
+	return (struct kin){ w->speed, w->speed, w->speed ? MAX_DIMS : w->from->dim };
 }
 
 /*
- * What a way of that speed should carry: as much as others of it; where they
- * are few, no less than slower ones, or than the slowest if it is not known.
+ * What a way should carry: as much as others of its kind; where they are few, or
+ * do not agree, no less than slower ones, or than the slowest if its speed is not
+ * known.
  */
-static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
+static uint64_t siblings_rate(const struct siblings *s, const struct way *w, uint64_t *value)
 {
-	uint64_t same = rate_between(s, speed, speed, value), slower;
+	uint64_t same = kin_rate(s, kin_of(w), value), slower;
 
-	if (ways_of(s, speed) >= 2 * SIBLINGS_LEAST)
+	if (kin_agree(s, kin_of(w), value))
 		return same;
-	slower = speed ? rate_between(s, 1, speed - 1, value) :
-			 rate_between(s, 1, lowest_speed(s), value);
+	slower = w->speed ? kin_rate(s, (struct kin){ 1, w->speed - 1, MAX_DIMS }, value) :
+			    lowest_rate(s, value);
 	return same > slower ? same : slower;
 }
 
-/* Once per speed: there are few. */
+static bool is_kin(const struct way *a, const struct way *b)
+{
+	return a->speed == b->speed && (a->speed || a->from->dim == b->from->dim);
+}
+
+/* Once per kind: there are few. */
 static void siblings_rates(struct siblings *s, uint64_t *value)
 {
 	uint32_t i, k;
 
 	s->rate = cables_alloc(s->n, sizeof(*s->rate));
 	for (i = 0; i < s->n; i++) {
-		for (k = 0; k < i && s->way[k].speed != s->way[i].speed; k++)
+		for (k = 0; k < i && !is_kin(&s->way[k], &s->way[i]); k++)
 			;
-		s->rate[i] = k < i ? s->rate[k] : siblings_rate(s, s->way[i].speed, value);
+		s->rate[i] = k < i ? s->rate[k] : siblings_rate(s, &s->way[i], value);
 	}
 }
 

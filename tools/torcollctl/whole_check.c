@@ -22,7 +22,7 @@ static int check_hosts_asked(struct whole *w, struct survey **surveys, struct ch
 		struct check *earlier = *c;
 
 		ret = whole_take(w, surveys[i], true);
-		*c = ret ? NULL : check_new(surveys[i], surveys[0], w->key);
+		*c = ret ? NULL : check_new(surveys[i], surveys[0], surveys[i - 1], w->key);
 		if (*c && earlier)
 			check_confirm(*c, earlier);
 		check_free(earlier);
@@ -49,7 +49,7 @@ static int check_file(struct whole *w, struct survey *now, struct check **c)
 
 	if (ret)
 		return ret;
-	*c = check_new(now, NULL, w->key);
+	*c = check_new(now, NULL, NULL, w->key);
 	if (!has_tests(now))
 		fputs("The survey is without tests (\"survey show test\"): loss, damage, rates and round trips are not checked.\n",
 		      stderr);
