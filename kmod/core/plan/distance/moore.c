@@ -287,7 +287,7 @@ static int moore_intervals_init(struct tor_plan *p, const char **why)
 	p->shape.alternates = true;
 	/* a + b is b + a, but bracketing differs between ranks */
 	p->shape.agrees = p->call.ranks == 2;
-	p->shape.peers = tor_power3(p->grid.ndim) - 1;
+	p->shape.peers = min_t(u32, tor_power3(p->grid.ndim) - 1, p->call.ranks - 1);
 	s->rounds = max_t(u32, 3, moore_sending_rounds(s));
 	return moore_find_bufs(p, why);
 }
