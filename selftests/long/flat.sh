@@ -17,17 +17,21 @@ export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 CALLS=${CALLS:-100000}
 # flat PROGRAM: of its four ranks, all end right.
 flat()
 {
-	local said
-
-	said=$($python -X faulthandler "$1" calls 2>&1)
-	diag <<<"$said"
-	(($(grep -c '^right calls ' <<<"$said") == 4))
+	$python -X faulthandler "$1" calls >"$work/said" 2>&1
+	(($(grep -c '^right calls ' "$work/said") == 4))
 }
 
-torus_up 2x2
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 2x2 "${patient[@]}"
 check python__is_flat flat selftests/python/ranks.py
+diag <"$work/said"
 if [[ -e build/torch/_torcoll_torch.so ]] && $python -c 'import importlib.util; exit(importlib.util.find_spec("torch") is None)'; then
+	# by which PyTorch's ranks find each other
+	stamps_up || bail "no times of packets"
+	check device__on_all_nodes ip_up 4
 	check torch__is_flat flat selftests/torch/torch_ranks.py
+	diag <"$work/said"
 else
 	skip torch__is_flat "PyTorch or the backend is not here"
 fi
