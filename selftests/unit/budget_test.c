@@ -333,22 +333,6 @@ static void tor_chan_run__some_rounds_at_a_time(void **state)
 	assert_in_range(entries, 6, 8);
 }
 
-/* A frame of @round, of no length that matters, before the op has begun. */
-static void receive_early(struct fixture *f, u32 round)
-{
-	u8 payload[4] = { 0 };
-	struct tor_bytes bytes = { payload, sizeof(payload) };
-	struct tor_hdr h = {
-		.op = 1,
-		.digest = f->op.digest,
-		.where.round = round,
-		.length = sizeof(payload),
-		.stamp = 1,
-	};
-
-	tor_chan_data(&f->ctx, &f->chan, 1, &h, &bytes, 1);
-}
-
 /* A frame of 4 bytes of the op, early but for the round that is entered. Return: how many senders were refused. */
 static u32 receive_of(struct fixture *f, u32 rank, u32 round, u16 flags)
 {
@@ -416,11 +400,11 @@ static void tor_chan_run__early_frames_count(void **state)
 
 	begin_scan(f);
 	for (i = 0; i < TOR_EARLY_MAX; i++)
-		receive_early(f, 1000 + i);
+		receive_of(f, 1, 1000 + i, 0);
 	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
 	assert_int_equal(host.counters[TOR_C_RX_NOT_READY], 0);
 	/* no more are kept */
-	receive_early(f, 1000 + i);
+	receive_of(f, 1, 1000 + i, 0);
 	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
 	assert_int_equal(host.counters[TOR_C_RX_NOT_READY], 1);
 	host_forget_sent();

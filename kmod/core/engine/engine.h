@@ -113,7 +113,7 @@ enum tor_explained {
  *	unreachable rank as for one that has not called
  * @lost_since: when ranks were found unreachable, or their nodes restarted, of
  *	which some are away ever since, ns; 0: all are there
- * @away: bit per rank: it is one of these, or back
+ * @away: bit per rank: it is one of those ever since
  * @path: by rank, in groups; NULL: a group that no frame was sent to yet
  * @path_groups: number of groups that were made
  * @nobody: used by all ranks for which there was no memory; its @due is not

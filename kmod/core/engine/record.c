@@ -41,20 +41,28 @@ static void tx_free(struct tor_chan *chan, struct tor_tx *tx)
 	tor_env_free(tx);
 }
 
+/* Allocate a record of @size; one that is not the channel's own costs @price. */
+static void *record_alloc(const struct tor_chan *chan, size_t size, bool own, u32 price)
+{
+	struct tor_comm *comm = chan->op->comm;
+	void *record;
+
+	if (!own && !tor_env_keep(comm, price))
+		return NULL;
+	record = tor_env_alloc(size);
+	if (!record && !own)
+		tor_env_unkeep(comm, price);
+	return record;
+}
+
 static struct tor_rx *rx_alloc(struct tor_chan *chan)
 {
 	/* those of early frames are none for the present round */
 	bool own = chan->nrx - chan->early_own < own_records(chan);
-	struct tor_rx *rx;
+	struct tor_rx *rx = record_alloc(chan, sizeof(*rx), own, RX_SIZE);
 
-	if (!own && !tor_env_keep(chan->op->comm, RX_SIZE))
+	if (!rx)
 		return NULL;
-	rx = tor_env_alloc(sizeof(*rx));
-	if (!rx) {
-		if (!own)
-			tor_env_unkeep(chan->op->comm, RX_SIZE);
-		return NULL;
-	}
 	rx->own = own;
 	rx->paid = !own;
 	chan->nrx += own;
@@ -64,16 +72,10 @@ static struct tor_rx *rx_alloc(struct tor_chan *chan)
 static struct tor_tx *tx_alloc(struct tor_chan *chan)
 {
 	bool own = chan->ntx < own_records(chan);
-	struct tor_tx *tx;
+	struct tor_tx *tx = record_alloc(chan, sizeof(*tx), own, TX_SIZE);
 
-	if (!own && !tor_env_keep(chan->op->comm, TX_SIZE))
+	if (!tx)
 		return NULL;
-	tx = tor_env_alloc(sizeof(*tx));
-	if (!tx) {
-		if (!own)
-			tor_env_unkeep(chan->op->comm, TX_SIZE);
-		return NULL;
-	}
 	tx->own = own;
 	tx->paid = !own;
 	chan->ntx += own;
@@ -219,7 +221,7 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 		chan->nearly--;
 		chan->early_own -= rx->own;
 	}
-	/* nor is one kept of a round that was not entered */
+	/* kept are neither others' than the channel's own nor those of a round that was not entered */
 	if (!rx->own || !rx->frames || chan->nrx > own_records(chan)) {
 		rx_free(chan, rx);
 		return;
