@@ -49,8 +49,9 @@ static void write_node(const struct discovery *d, FILE *file, uint32_t node)
 	}
 }
 
-static void write_file(const struct discovery *d, FILE *file)
+static void write_file(FILE *file, const void *arg)
 {
+	const struct discovery *d = arg;
 	const struct tor_torus *t = &d->wiring.place.t;
 	char sides[FAULT_SHAPE];
 	uint32_t node;
@@ -79,24 +80,6 @@ static int check_writable(const struct discovery *d)
 	return CTL_WRONG;
 }
 
-static int write_path(const struct discovery *d, const char *path)
-{
-	char *text = NULL;
-	FILE *file;
-	size_t len;
-	int ret;
-
-	file = open_memstream(&text, &len);
-	if (!file)
-		err(CTL_REFUSED, "discover");
-	write_file(d, file);
-	if (fclose(file))
-		err(CTL_REFUSED, "discover");
-	ret = file_write(path, text, len);
-	free(text);
-	return ret;
-}
-
 int discovery_write(const struct discovery *d, const char *path)
 {
 	char *inside = NULL;
@@ -110,7 +93,7 @@ int discovery_write(const struct discovery *d, const char *path)
 			err(CTL_REFUSED, "discover");
 		path = inside;
 	}
-	ret = write_path(d, path);
+	ret = file_print(path, write_file, d);
 	if (!ret && !opt.json)
 		printf("\nWritten: %s%s\nNext: copy it to all hosts; on each: torcollctl apply %s\n",
 		       path, d->fits ? "" : ", as it will fit when that is put right", path);

@@ -195,7 +195,7 @@ static int write_locked(const char *path, enum file_kind kind, const char *text,
 	return ret;
 }
 
-int file_write(const char *name, const char *text, size_t len)
+static int write_name(const char *name, const char *text, size_t len)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -207,6 +207,21 @@ int file_write(const char *name, const char *text, size_t len)
 		return refuse_link(name);
 	return kind == FILE_OTHER ? write_to(name, &st, 0, text, len) :
 				    write_locked(path, kind, text, len);
+}
+
+int file_print(const char *name, void (*print)(FILE *out, const void *arg), const void *arg)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int ret;
+
+	if (!out)
+		return refuse(name, errno);
+	print(out, arg);
+	ret = fclose(out) ? refuse(name, errno) : write_name(name, text, len);
+	free(text);
+	return ret;
 }
 
 int file_publish(const char *name, const char *text, size_t len)

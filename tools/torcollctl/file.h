@@ -4,6 +4,7 @@
 #define _CTL_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /**
  * file_replace - write a file anew: whoever reads it sees the old text or the new one
@@ -17,18 +18,21 @@
 int file_replace(const char *name, const char *text, size_t len);
 
 /**
- * file_write - write a file, whether it exists or not
+ * file_print - write a file, whether it exists or not
  * @name: of the file: one that exists is replaced as by file_replace(), not a
  *	  link to it; what is no file, such as a terminal, is written to
- * @text: its text
- * @len: its bytes
+ * @print: writes its text
+ * @arg: for @print
  *
  * Return: an exit code, after printing the reason.
  */
-int file_write(const char *name, const char *text, size_t len);
+int file_print(const char *name, void (*print)(FILE *out, const void *arg), const void *arg);
 
 /**
  * file_publish - the same for a file that is made anew time and again
+ * @name: of the file
+ * @text: its text
+ * @len: its bytes
  *
  * It is this user's, and everybody may read it. It may lie in the folder of
  * another user, whose link it replaces.

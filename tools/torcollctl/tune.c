@@ -303,29 +303,10 @@ static int save_in_fabric(const char *name, const struct tor_rates *rates)
 	return conf_save_rates(name, rate);
 }
 
-static void save_lines(FILE *out, const struct tor_rates *rates)
+static void save_lines(FILE *out, const void *rates)
 {
 	fputs("# rates of a fabric, for torcollctl tune load: the same on all its nodes\n", out);
 	rates_print(out, rates);
-}
-
-static int save_in_file(const char *name, const struct tor_rates *rates)
-{
-	char *text = NULL;
-	FILE *out;
-	size_t len;
-	int ret;
-
-	out = open_memstream(&text, &len);
-	if (!out)
-		return other_error("%s: %s", name, strerror(errno));
-	save_lines(out, rates);
-	if (fclose(out))
-		ret = other_error("%s: %s", name, strerror(errno));
-	else
-		ret = file_write(name, text, len);
-	free(text);
-	return ret;
 }
 
 static int save(const char *name, const struct tor_rates *rates)
@@ -338,7 +319,7 @@ static int save(const char *name, const struct tor_rates *rates)
 		return CTL_OK;
 	}
 	ret = save_in_fabric(name, rates);
-	return ret < 0 ? save_in_file(name, rates) : ret;
+	return ret < 0 ? file_print(name, save_lines, rates) : ret;
 }
 
 /* --- commands --- */
