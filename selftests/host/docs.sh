@@ -341,6 +341,18 @@ readme_devices()
 	((n && !bad))
 }
 
+# To change a loaded module: a unit that stays active is not started a second time, so it is stopped before.
+upgrades()
+{
+	local f bad=0
+
+	for f in docs/guide.md debian/torcoll-dkms.postinst; do
+		grep -qE 'systemctl stop torcoll@\w+; modprobe -r torcoll; systemctl start torcoll@' <(tr -d '\n\t"\\' <"$f") ||
+			{ echo "$f does not say how a unit comes to use a new module"; bad=1; }
+	done
+	! grep -nE 'modprobe -r torcoll && modprobe torcoll([^ ]|$)' docs/guide.md debian/torcoll-dkms.postinst && ((!bad))
+}
+
 # No long line of text twice, as the repair of a merge leaves it.
 no_line_twice()
 {
@@ -397,6 +409,7 @@ check design__names_functions_that_there_are design_functions
 check design__steps_are_in_their_files design_steps
 check links__lead_somewhere links
 check defects__tests_are_there defects_tests
+check guide__upgrade_uses_the_new_module upgrades
 check documents__no_line_twice no_line_twice
 check index__complete all_in_index
 check index__manual_pages pages_in_index
