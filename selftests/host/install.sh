@@ -267,6 +267,18 @@ group()
 	ln -sf "$(type -P true)" "$nothing/dpkg-query" && PATH=$nothing:$PATH scripts/install-deps --missing "$@"
 }
 
+# emulator MACHINE PACKAGE: guests need that, and no other, on such a machine.
+emulator()
+{
+	local code
+
+	printf '#!/bin/sh\necho %s\n' "$1" >"$nothing/uname" && chmod +x "$nothing/uname" || return
+	diff <(group guest | grep '^qemu-system') - <<<"$2"
+	code=$?
+	rm "$nothing/uname"
+	return "$code"
+}
+
 # What debian/control wants for the build is what "make deb" installs; sequences of debhelper are in packages of other names.
 build_dependencies()
 {
@@ -293,6 +305,8 @@ check version__in_documents documents_agree
 check module__for_its_kernels kernel_range
 check unit__is_right unit
 check debian__symbols debian_symbols
+check guests__emulator_on_x86_64 emulator x86_64 qemu-system-x86
+check guests__emulator_on_arm64 emulator aarch64 qemu-system-arm
 check debian__build_dependencies_are_installed build_dependencies
 check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
