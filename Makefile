@@ -1040,6 +1040,7 @@ install_docs := $(wildcard docs/*.md docs/*.svg docs/*.png)
 install_examples := $(wildcard lib/examples/*.c python/examples/*.py)
 install_python := $(wildcard python/torcoll/*.py) python/torcoll/py.typed
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
+limits := $(DESTDIR)$(LIMITSDIR)/torcoll.conf
 
 # to(folder, mode, files)
 to = install -d $(DESTDIR)$(1) && install -m $(2) $(3) $(DESTDIR)$(1)/
@@ -1070,7 +1071,8 @@ install: lib tools
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
 	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
 	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)
-	$(Q)$(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf)
+	$(Q)[ -e $(limits) ] || { $(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf); }
+	$(Q)cmp -s packaging/torcoll.limits $(limits) || printf '  %-7s %s\n' KEEP '$(limits), which has been edited'
 	$(Q)install -d $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(UNITDIR)
 	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/90-torcoll.rules.in >$(DESTDIR)$(UDEVDIR)/90-torcoll.rules
 	$(Q)for unit in torcoll@.service torcoll-metrics.service; do \

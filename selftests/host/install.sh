@@ -225,6 +225,34 @@ uninstall()
 	return "$code"
 }
 
+# An administrator's limits are not replaced.
+limits_stay()
+{
+	local file=$root/etc/security/limits.d/torcoll.conf code
+
+	echo "@torcoll - memlock 1048576" >"$file"
+	make --no-print-directory install PREFIX=/usr DESTDIR="$root" && grep -q 'memlock 1048576' "$file"
+	code=$?
+	cp packaging/torcoll.limits "$file"
+	return "$code"
+}
+
+# uninstalls STATE: by a systemctl that says so of a unit; the installed tree is a folder in a scratch folder.
+uninstalls()
+{
+	local there=$nothing/there stage=$nothing/stage
+
+	mkdir -p "$there" "$stage$there" "$nothing/systemd" && touch "$there/torcoll@.service" "$stage$there/torcoll@.service" || return
+	printf '#!/bin/sh\n%s\n' "$1" >"$nothing/systemd/systemctl" && chmod +x "$nothing/systemd/systemctl" || return
+	PATH=$nothing/systemd:$PATH scripts/uninstall "$stage"
+}
+
+refuses_units()
+{
+	fails_so 1 'systemctl disable --now torcoll@lab.service$' uninstalls 'echo "torcoll@lab.service loaded active exited torcoll"' &&
+		[[ -e $nothing/there/torcoll@.service ]] && uninstalls true && [[ ! -e $nothing/there/torcoll@.service ]]
+}
+
 group_torcoll()
 {
 	command -v systemd-sysusers >/dev/null || return 0
@@ -312,5 +340,7 @@ check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check module__for_two_architectures_only for_two_architectures_only
 check group__is_made group_torcoll
+check limits__stay_as_edited limits_stay
+check uninstall__refuses_units_that_are_on refuses_units
 check uninstall__leaves_what_is_not_ours uninstall
 finish
