@@ -32,9 +32,9 @@ SYSUSERSDIR ?= /usr/lib/sysusers.d
 LIMITSDIR ?= /etc/security/limits.d
 DKMSDIR ?= /usr/src
 MODDIR ?= /lib/modules
-# Where Debian's python3 looks for packages that are not Debian's, or are. Empty: the Python package is not installed.
+# Where Debian's python3 looks for packages that are not Debian's, or are. Empty, as without it: the Python package is not installed.
 PYTHON ?= /usr/bin/python3
-PYTHONDIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,python$(python_version))/dist-packages
+PYTHONDIR ?= $(patsubst %,$(PREFIX)/lib/python%/dist-packages,$(if $(filter /usr,$(PREFIX)),3,$(python_version)))
 
 # The kernel: Debian's of that series from the cache, or headers anywhere.
 KERNEL ?= 6.12
@@ -62,7 +62,7 @@ say = @printf '  %-7s %s\n'
 endif
 
 # Asked only when installing.
-python_version = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)
+python_version = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 
 # As many jobs as processors, unless told otherwise.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -1069,7 +1069,8 @@ install: lib tools
 	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollrun,torcollrun)
 	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollrun,_torcollrun)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
-	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
+	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)),\
+		$(say) PYTHON 'the package is left out: no $(PYTHON), or PYTHONDIR= is empty')
 	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)
 	$(Q)[ -e $(limits) ] || { $(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf); }
 	$(Q)cmp -s packaging/torcoll.limits $(limits) || printf '  %-7s %s\n' KEEP '$(limits), which has been edited'
@@ -1118,7 +1119,7 @@ install-mpi: mpi
 # PyTorch's backend, beside the Python package.
 .PHONY: install-torch
 install-torch: torch
-	$(Q)$(call to,$(PYTHONDIR),755,$(torch_module))
+	$(Q)$(call to,$(or $(PYTHONDIR),$(error no $(PYTHON): name the folder of its packages by PYTHONDIR=)),755,$(torch_module))
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

@@ -253,6 +253,15 @@ refuses_units()
 		[[ -e $nothing/there/torcoll@.service ]] && uninstalls true && [[ ! -e $nothing/there/torcoll@.service ]]
 }
 
+# Where python3 is not there nobody would find the package.
+no_python()
+{
+	local out
+
+	out=$(make --no-print-directory -n install DESTDIR= PYTHON=/nonexistent) && grep -q 'the package is left out' <<<"$out" &&
+		! grep -o '[^ ]*/dist-packages[^ ]*' <<<"$out"
+}
+
 group_torcoll()
 {
 	command -v systemd-sysusers >/dev/null || return 0
@@ -340,6 +349,7 @@ check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check module__for_two_architectures_only for_two_architectures_only
 check group__is_made group_torcoll
+check python__is_left_out_without_python no_python
 check limits__stay_as_edited limits_stay
 check uninstall__refuses_units_that_are_on refuses_units
 check uninstall__leaves_what_is_not_ours uninstall
