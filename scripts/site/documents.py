@@ -11,6 +11,7 @@ document's headings have the same anchors as on the forge. Every link is resolve
 has the section now, to a picture, or to a source, which the site has as text.
 """
 
+import glob
 import os
 import posixpath
 import re
@@ -115,6 +116,13 @@ class Site:
         for page, text in self.pages.items():
             for path, anchor in INCLUDE.findall(text):
                 self.spread(page, path, anchor)
+        self.all_on_pages()
+
+    def all_on_pages(self):
+        """A document of docs/ on no page would be a source to the links that lead to it."""
+        for path in sorted(glob.glob("docs/*.md")):
+            if path not in self.documents and path not in INSTEAD:
+                raise Wrong(f"{path} is on no page")
 
     def document(self, path):
         if path not in self.documents:
