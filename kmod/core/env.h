@@ -158,12 +158,12 @@ enum tor_counter {
 	TOR_C_DROP_NODE,	/* no such node */
 	TOR_C_DROP_EPOCH,	/* of an older incarnation */
 	TOR_C_DROP_COMM,	/* no such comm here */
-	TOR_C_DROP_RANGE,	/* channel, round, offset or length outside the plan */
+	TOR_C_DROP_RANGE,	/* channel, round, offset, length or digest not the plan's */
 	TOR_C_DROP_NO_ROUTE,	/* cannot be forwarded: no live port */
-	TOR_C_DROP_FORWARD,	/* forwarding refused by the own queue or device */
+	TOR_C_DROP_FORWARD,	/* too large to forward, or refused by queue or device */
 	TOR_C_DROP_NOT_OURS,	/* addressed to another host's MAC */
 	TOR_C_DROP_MEMORY,	/* no memory to handle it */
-	TOR_C_DROP_LINK,	/* data on a link that is not up */
+	TOR_C_DROP_LINK,	/* not hellos, on a link that may not carry them */
 	TOR_C_OPS,		/* ops completed */
 	TOR_C_OPS_FAILED,	/* ops ended by an error */
 	TOR_C_LINK_DOWNS,	/* cables of this node that went down */

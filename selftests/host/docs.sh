@@ -58,6 +58,17 @@ counters()
 		<(sed -nE '/^## Counters/,/^## /s/^\| `([a-z_]+)`.*/\1/p' docs/observing.md)
 }
 
+# What each counts, in the same words for people, netlink and Prometheus, which has sentences.
+counters_alike()
+{
+	sed -nE '/^## Counters/,/^## /s/^\| `([a-z_]+)` \| (.*) \|$/\1: \2/p' docs/observing.md >"$scratch/counters"
+	diff "$scratch/counters" <(sed -nE '/^    name: counter$/,/^  -$/{s/^        name: (.*)/\1/;T doc;y/-/_/;h;d;:doc;s/^        doc: //;T;H;g
+			s/\n/: /p}' uapi/torcoll.yaml) &&
+		diff "$scratch/counters" <(tr -d '\n\t' <tools/torcollctl/prometheus.c |
+			grep -oE '\[TORCOLL_A_COUNTER_[A-Z_]+\] =[^"]*("[^"]*")+,' | sed -E 's/""//g
+				s/.*_COUNTER_([A-Z_]+)\] = ?"(.)(.*)\.",/\L\1: \2\E\3/')
+}
+
 tracepoints()
 {
 	diff <(sed -nE 's/^(TRACE_EVENT\(|DEFINE_EVENT\([a-z_]+, )([a-z_]+),.*/\2/p' kmod/trace.h | sort) \
@@ -396,6 +407,7 @@ check wire__fields wire_fields
 check wire__accepted wire_accepted
 check wire__drops wire_drops
 check observing__counters counters
+check observing__counters_as_elsewhere counters_alike
 check observing__tracepoints tracepoints
 check observing__fields fields
 check algorithms__costs costs

@@ -12,7 +12,7 @@
 #include "file.h"
 #include "stats.h"
 
-/* What each counter counts: as in uapi/torcoll.yaml. */
+/* What each counter counts: in the words of uapi/torcoll.yaml and docs/observing.md, which a test compares. */
 static const char *const counter_help[] = {
 	[TORCOLL_A_COUNTER_TX_FRAMES] = "Frames sent by this node, all types but hellos.",
 	[TORCOLL_A_COUNTER_TX_BYTES] = "Payload bytes in them.",
@@ -33,7 +33,7 @@ static const char *const counter_help[] = {
 	[TORCOLL_A_COUNTER_RX_DEFERRED] = "Data frames kept because the FPU was not usable.",
 	[TORCOLL_A_COUNTER_RX_HELLOS] = "Valid hellos.",
 	[TORCOLL_A_COUNTER_FORWARDED] = "Frames forwarded.",
-	[TORCOLL_A_COUNTER_DROP_SHORT] = "Shorter than the header says.",
+	[TORCOLL_A_COUNTER_DROP_SHORT] = "Shorter than its header says.",
 	[TORCOLL_A_COUNTER_DROP_VERSION] = "Unknown wire version.",
 	[TORCOLL_A_COUNTER_DROP_TYPE] = "Unknown frame type.",
 	[TORCOLL_A_COUNTER_DROP_FABRIC] = "Another fabric's tag.",
@@ -43,20 +43,24 @@ static const char *const counter_help[] = {
 	[TORCOLL_A_COUNTER_DROP_NODE] = "No such node.",
 	[TORCOLL_A_COUNTER_DROP_EPOCH] = "Of an older incarnation.",
 	[TORCOLL_A_COUNTER_DROP_COMM] = "No such comm here.",
-	[TORCOLL_A_COUNTER_DROP_RANGE] = "Channel, round, offset or length outside the plan.",
+	[TORCOLL_A_COUNTER_DROP_RANGE] =
+		"Channel, round, offset, length or digest outside the plan.",
 	[TORCOLL_A_COUNTER_DROP_NO_ROUTE] = "Cannot be forwarded, no live port.",
-	[TORCOLL_A_COUNTER_DROP_FORWARD] = "Frames to forward that the queue or device refused.",
+	[TORCOLL_A_COUNTER_DROP_FORWARD] =
+		"Frames to forward that do not fit the next link, or that its queue or device refused.",
 	[TORCOLL_A_COUNTER_DROP_NOT_OURS] = "Addressed to another host's MAC.",
 	[TORCOLL_A_COUNTER_DROP_MEMORY] = "No memory to handle it.",
-	[TORCOLL_A_COUNTER_DROP_LINK] = "Data on a link that is not up.",
+	[TORCOLL_A_COUNTER_DROP_LINK] =
+		"Other frames than hellos on a link without carrier, miswired, or of another version, fabric or shape.",
 	[TORCOLL_A_COUNTER_OPS] = "Ops completed.",
 	[TORCOLL_A_COUNTER_OPS_FAILED] = "Ops ended by an error.",
-	[TORCOLL_A_COUNTER_LINK_DOWNS] = "Links of this node that went down.",
+	[TORCOLL_A_COUNTER_LINK_DOWNS] = "Cables of this node that went down.",
 	[TORCOLL_A_COUNTER_REROUTES] = "Changes of this node's routes.",
 	[TORCOLL_A_COUNTER_TX_ECHOES] = "Test frames of neighbours answered.",
 	[TORCOLL_A_COUNTER_RX_LATE] =
 		"Frames that softirqs left to a thread, after they had used the processor for too long.",
-	[TORCOLL_A_COUNTER_DROP_AGAIN] = "Packets to all nodes that had come before.",
+	[TORCOLL_A_COUNTER_DROP_AGAIN] =
+		"Packets to all nodes that had come before; some while the fabric changes, many if its nodes disagree about its links.",
 };
 
 _Static_assert(ARRAY_SIZE(counter_help) == TORCOLL_A_COUNTER_MAX + 1, "a text for every counter");
@@ -75,7 +79,7 @@ static const struct metric port_counters[] = {
 	{ "lost", "torcoll_port_lost_total",
 	  "Frames that the neighbour sent by this cable and that did not arrive.", 0 },
 	{ "damaged", "torcoll_port_damaged_total",
-	  "Frames that arrived with a wrong checksum.", 0 },
+	  "Frames that this cable damaged: with a wrong header, or with a wrong payload and made by the neighbour itself.", 0 },
 	{ "resent", "torcoll_port_resent_total",
 	  "Own data frames sent again that left by this port.", 0 },
 	{ "downs", "torcoll_port_downs_total", "Times that the link went down.", 0 },
