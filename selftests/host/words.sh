@@ -22,6 +22,17 @@ same_help()
 	diff <(torcollctl "$1" help) <(torcollctl help "$1")
 }
 
+# Lines of help that a terminal of 80 columns breaks.
+wide()
+{
+	local object
+
+	torcollctl help | awk 'length > 80'
+	for object in $(torcollctl help | sed -nE '/^Objects/,/^$/s/^  ([a-z]+) .*/\1/p'); do
+		torcollctl "$object" help | awk -v object="$object" 'length > 80 { print object ": " $0 }'
+	done
+}
+
 # One line with the error, one that names the help.
 two_lines()
 {
@@ -50,6 +61,7 @@ fails ambiguous__names_both 1 '"n" may be node or netns' torcollctl n show
 for object in fabric port stats explain qualify monitor netns env; do
 	check "help__$object" same_help "$object"
 done
+is help__fits_in_80_columns "$(wide)" ""
 check help__alone grep -q '^Objects:' <(torcollctl help)
 fails help__of_nothing 1 '"nonsense" is no object' torcollctl help nonsense
 says letters__combined "$(torcollctl -j -p env show)" torcollctl -jp env show

@@ -29,9 +29,10 @@ static const char help[] =
 	"all       every node and link, asked of all hosts; or --all\n"
 	"from      a survey of \"torcollctl -j survey show test\" instead\n"
 	"KEY       the fabric's number, the same on all nodes\n"
-	"dims      its sides, dimension 0 first: rings, unless :line or :mesh follows, such\n"
-	"          as 3:line for an open chain, 4:mesh for each host joined with each; or\n"
-	"          a ring with chords: 16+4, each host also joined with that 4 further\n"
+	"dims      its sides, dimension 0 first: rings, unless :line or :mesh follows,\n"
+	"          such as 3:line for an open chain, 4:mesh for each host joined with\n"
+	"          each; or a ring with chords: 16+4, each host also joined with that 4\n"
+	"          further\n"
 	"node      index of this node, c0 + d0 * (c1 + d1 * ...); or its coordinates\n"
 	"cables    between the two nodes of a ring of 2 (1)\n"
 	"ethertype of its frames (0x88b5)\n"
@@ -40,10 +41,11 @@ static const char help[] =
 	"frame     largest frame, whatever the ports take\n"
 	"ip on     the network device by which all hosts are reached as on one Ethernet\n"
 	"name      of that device (tor0, or the next that is free)\n"
-	"prefix    network of which every node has an address, such as 10.7.0.0/24: node 0\n"
-	"          has the first one, or ADDRESS itself if it has more than BITS\n"
+	"prefix    network of which every node has an address, such as 10.7.0.0/24:\n"
+	"          node 0 has the first one, or ADDRESS itself if it has more than BITS\n"
 	"\n"
-	"\"torcollctl apply\" does what add, del and ip on do, as the file of the fabric says.\n";
+	"\"torcollctl apply\" does what add, del and ip on do, as the file of the fabric\n"
+	"says.\n";
 
 static const char *const checksum_names[] = { "full", "header" };
 

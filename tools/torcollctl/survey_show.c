@@ -9,7 +9,8 @@
 static const char help[] =
 	"Usage: torcollctl survey show [test] [from FILE]\n"
 	"\n"
-	"Asks all hosts with the module that cables reach, whether or not a fabric is configured.\n"
+	"Asks all hosts with the module that cables reach, whether or not a fabric is\n"
+	"configured.\n"
 	"\n"
 	"test   every host tests its cables first, which takes some seconds\n"
 	"from   shows what \"torcollctl -j survey show\" has written\n";
