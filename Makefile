@@ -137,7 +137,7 @@ help:
 	@echo '  make torch              the backend of torch.distributed; part of all where libtorch-dev is'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
-	@echo '  make deps               installs the Debian packages that all this needs'
+	@echo '  make deps               installs the Debian packages for make, make demo and make check; other targets install their own'
 	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'

@@ -326,6 +326,14 @@ build_dependencies()
 	(($(group build deb | wc -l) > 10))
 }
 
+# What torcollrun starts, to reach other hosts.
+recommendations()
+{
+	grep -q '\.ssh = "ssh ' tools/torcollrun/main.c && grep -qE '^Recommends:.*\bopenssh-client\b' \
+		<(sed -n '/^Package: torcoll-tools$/,/^$/p' debian/control) &&
+		grep -qE '^Recommends: +openssh-clients$' packaging/torcoll.spec && grep -q "'openssh: " packaging/PKGBUILD
+}
+
 ktap_header
 check install make --no-print-directory install PREFIX=/usr DESTDIR="$root"
 check install__complete complete
@@ -345,6 +353,7 @@ check debian__symbols debian_symbols
 check guests__emulator_on_x86_64 emulator x86_64 qemu-system-x86
 check guests__emulator_on_arm64 emulator aarch64 qemu-system-arm
 check debian__build_dependencies_are_installed build_dependencies
+check packages__recommend_ssh recommendations
 check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check module__for_two_architectures_only for_two_architectures_only
