@@ -1082,6 +1082,7 @@ install: lib tools
 	$(Q)rm -rf $(dkms) && install -d $(dkms)
 	$(Q)cp -r kmod uapi $(dkms)/
 	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf
+	$(if $(DESTDIR),,$(Q)scripts/dkms-former '$(DKMSDIR)' '$(VERSION)')
 
 .PHONY: install-docs
 install-docs: docs

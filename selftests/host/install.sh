@@ -207,6 +207,35 @@ rpm_lists_all()
 		<(find "$root" ! -type d | sort) && ((!bad))
 }
 
+# former TREE COMMAND...: these are what is said when DKMS has that in its tree, beside our source.
+former()
+{
+	local tree=$1
+
+	shift
+	diff <(scripts/dkms-former "$root/usr/src" "$(version)" "$tree" 2>&1 | sed -n 's/^    //p') <((($# == 0)) || printf '%s\n' "$@")
+}
+
+version()
+{
+	sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h
+}
+
+# DKMS keeps modules that it has, of the same version as well.
+former_modules()
+{
+	local tree=$nothing/dkms
+
+	mkdir -p "$tree/torcoll/$(version)/6.1/x86_64" && ln -s "$(version)/6.1/x86_64" "$tree/torcoll/kernel-6.1-x86_64" || return
+	former "$nothing/none" && former "$tree" "dkms remove torcoll/$(version) --all" "dkms install torcoll/$(version)" || return
+	mkdir -p "$tree/torcoll/0.0.1" "$root/usr/src/torcoll-0.0.1" && touch "$root/usr/src/torcoll-0.0.1/dkms.conf" &&
+		former "$tree" "dkms remove torcoll/0.0.1 --all" "dkms remove torcoll/$(version) --all" \
+			"rm -r $root/usr/src/torcoll-0.0.1" "dkms install torcoll/$(version)"
+	local code=$?
+	rm -rf "$root/usr/src/torcoll-0.0.1"
+	((code == 0)) && make --no-print-directory -n install DESTDIR= | grep -q 'scripts/dkms-former'
+}
+
 # Beside ours are files of others, in the same folders and in ours.
 uninstall()
 {
@@ -358,6 +387,7 @@ check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check module__for_two_architectures_only for_two_architectures_only
 check group__is_made group_torcoll
+check dkms__former_modules_are_named former_modules
 check python__is_left_out_without_python no_python
 check limits__stay_as_edited limits_stay
 check uninstall__refuses_units_that_are_on refuses_units

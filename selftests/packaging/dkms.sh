@@ -3,7 +3,7 @@
 # timeout: 900
 #
 # What "make install" leaves for DKMS builds, by Debian's dkms, for both kernels; in trees of its own, so that
-# nothing of the machine changes. Part of "make check-dkms" only: it compiles the module twice. Needs root.
+# nothing of the machine changes. Part of "make check-dkms" only: it compiles the module four times. Needs root.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -62,6 +62,47 @@ refused()
 		--kernelsourcedir "$tmp/headers" --dkmstree "$tmp/dkms" --sourcetree "$tmp/root/usr/src" --installtree "$tmp/root/lib/modules"
 }
 
+# typed COMMANDS: for 6.12, with a dkms that keeps to our trees.
+typed()
+(
+	headers=$(scripts/kernel --headers 6.12) || exit
+	dkms()
+	{
+		local options=(--dkmstree "$tmp/dkms" --sourcetree "$tmp/root/usr/src" --installtree "$tmp/root/lib/modules")
+
+		[[ $1 != @(build|install) ]] || options+=(-k "${headers##*/linux-headers-}" --kernelsourcedir "$headers")
+		[[ $1 != @(remove|install) ]] || options+=(--no-depmod)
+		command dkms "$@" "${options[@]}"
+	}
+	eval "$1"
+)
+
+# What the RPM does when its files have replaced those of a former release.
+rpm_post()
+{
+	sed -n '/^%post dkms/,/^$/{/^%post/d;p}' packaging/torcoll.spec | sed "s/%{name}/torcoll/g; s/%{version}/$version/g"
+}
+
+# What make install says is to be typed.
+source_upgrade()
+{
+	scripts/dkms-former "$tmp/root/usr/src" "$version" "$tmp/dkms" 2>&1 | sed -n 's/^    //p'
+}
+
+# replaces NUMBER COMMANDS: the module is that of a source that has been changed, of the same version.
+replaces()
+{
+	local headers release
+
+	headers=$(scripts/kernel --headers 6.12) || return
+	echo "MODULE_INFO(release, \"$1\");" >"$tmp/root/usr/src/torcoll-$version/kmod/release.h"
+	grep -q release.h "$tmp/root/usr/src/torcoll-$version/kmod/main.c" ||
+		echo '#include "release.h"' >>"$tmp/root/usr/src/torcoll-$version/kmod/main.c"
+	typed "$2" || return
+	release=$(modinfo -F release "$(find "$tmp/root/lib/modules/${headers##*/linux-headers-}" -name 'torcoll.ko*')")
+	[[ $release == "$1" ]] || { echo "the module is still that of before"; return 1; }
+}
+
 ktap_header
 check install make --no-print-directory install DESTDIR="$tmp/root"
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$tmp"/root/usr/src/torcoll-*/dkms.conf)
@@ -72,8 +113,9 @@ for kernel in 6.12 6.1; do
 	check "dkms__module_is_of_$kernel" is_of_kernel $kernel
 done
 refused 5.10.0-30-amd64
-for kernel in 6.12 6.1; do
-	check "dkms__remove_$kernel" by $kernel remove --no-depmod
-done
+check dkms__remove_6.1 by 6.1 remove --no-depmod
+check dkms__rpm_of_the_same_version_is_built replaces 2 "$(rpm_post)"
+check dkms__source_of_the_same_version_is_built replaces 3 "$(source_upgrade)"
+check dkms__remove_6.12 by 6.12 remove --no-depmod
 is dkms__nothing_left "$(find "$tmp/root/lib/modules" -name 'torcoll.ko*')" ""
 finish
