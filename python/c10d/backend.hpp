@@ -80,7 +80,7 @@ private:
 	/* A call of this group that is being described. */
 	struct Description {
 		const char *name;		/* for errors */
-		const char *title;		/* for the profiler */
+		const char *title;		/* for the profiler, as Gloo's but for the backend */
 		c10d::OpType type;
 		uint64_t deadline_ns;
 		std::unique_ptr<Call> call;
@@ -96,6 +96,7 @@ private:
 
 	/* Add an op to a description. */
 	void add_allreduce(Description &d, const Tensor &tensor, const c10d::ReduceOp &op);
+	void add_sparse_allreduce(Description &d, const Tensor &tensor, const c10d::ReduceOp &op);
 	void add_reduce_scatter(Description &d, const Tensor &output, const Tensor &input,
 				const c10d::ReduceOp &op);
 	void add_allgather(Description &d, const Tensors &outputs, const Tensor &input);

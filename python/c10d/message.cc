@@ -184,6 +184,11 @@ void Backend::monitoredBarrier(const c10d::BarrierOptions &opts, bool all_ranks)
 		ask_leave(timeout);
 		return;
 	}
+	if (!timeout.count()) {
+		/* which is no time here, and for ops and for the other ranks none that ends */
+		torcoll_abort(comm_->comm);
+		fail("Rank 0 timed out in monitoredBarrier after 0 ms: give 1 or more");
+	}
 	deadline_ns = deadline(timeout);
 	await_arrivals(deadline_ns, all_ranks, timeout);
 	try {

@@ -106,7 +106,7 @@ WorkPtr Backend::_allgather_base(Tensor &output, Tensor &input, const c10d::Allg
 WorkPtr Backend::allgather_coalesced(std::vector<Tensors> &outputs, Tensors &inputs,
 				     const c10d::AllgatherOptions &opts)
 {
-	Description d = describe("all_gather_coalesced", "torcoll:all_gather_coalesced",
+	Description d = describe("all_gather_coalesced", "torcoll:all_gather",
 				 OpType::ALLGATHER_COALESCED, opts.timeout);
 	Tensors blocks, results;
 

@@ -32,16 +32,21 @@ void Backend::add_allreduce(Description &d, const Tensor &tensor, const c10d::Re
 
 WorkPtr Backend::allreduce(Tensors &tensors, const c10d::AllreduceOptions &opts)
 {
-	Description d = describe("all_reduce", "torcoll:all_reduce", OpType::ALLREDUCE,
-				 opts.timeout);
+	bool sparse = tensors.size() == 1 && tensors[0].layout() == c10::kSparse;
+	Description d = describe("all_reduce",
+				 sparse ? "torcoll:sparse_all_reduce" : "torcoll:all_reduce",
+				 OpType::ALLREDUCE, opts.timeout);
 
-	add_allreduce(d, only(d.name, tensors), opts.reduceOp);
+	if (sparse)
+		add_sparse_allreduce(d, tensors[0], opts.reduceOp);
+	else
+		add_allreduce(d, only(d.name, tensors), opts.reduceOp);
 	return run(std::move(d), tensors, tensors);
 }
 
 WorkPtr Backend::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &opts)
 {
-	Description d = describe("all_reduce_coalesced", "torcoll:all_reduce_coalesced",
+	Description d = describe("all_reduce_coalesced", "torcoll:all_reduce",
 				 OpType::ALLREDUCE_COALESCED, opts.timeout);
 
 	for (const Tensor &tensor : tensors)

@@ -63,9 +63,9 @@ cut_a_cable()
 		! grep '^right cut ' "$work/said" && : >"$work/cut"
 }
 
-cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced reduce_scatters exchanges
-	messages works chained ahead slow refusals groups monitored calls training compressed mismatch tags late absent lost again
-	ddp ddp_alone killed cut)
+cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced sparse_sums embedding
+	reduce_scatters exchanges messages works chained ahead slow refusals groups monitored calls training compressed mismatch tags
+	late absent lost again ddp ddp_alone killed cut)
 # CASES: some of them
 [[ -z ${CASES-} ]] || read -ra cases <<<"$CASES"
 

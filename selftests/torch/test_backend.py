@@ -6,6 +6,7 @@ A group has one rank, whose ops have 42 in each byte of their results.
 
 import ctypes
 import datetime
+import errno
 import functools
 import gc
 import os
@@ -225,7 +226,37 @@ def test_overlap__of_an_input_is_none(fake: Fake, group: Any) -> None:
     assert work.wait() and fake.state.sum == 0
 
 
+# ---- sums of sparse tensors ----
+
+def test_sparse__goes_on_without_a_thread_that_waits(fake: Fake, group: Any) -> None:
+    x = torch.eye(3).to_sparse()
+    work = group.allreduce([x], dist.AllreduceOptions())
+    assert fake.last.collective == Collective.ALLGATHER and fake.complete() == 1
+    # a progress thread starts the other step: indices, and values
+    until(lambda: fake.running() == 2)
+    assert fake.complete(2) == 2
+    # what the device fills in are no indices of this tensor
+    with pytest.raises(RuntimeError, match="inconsistent with indices"):
+        work.wait()
+    assert torch.equal(x.to_dense(), torch.eye(3))
+
+
+def test_sparse__failure_of_the_first_step(fake: Fake, group: Any) -> None:
+    work = group.allreduce([torch.eye(3).to_sparse()], dist.AllreduceOptions())
+    fake.end(errno.EHOSTDOWN)
+    fake.complete()
+    with pytest.raises(RuntimeError, match="EHOSTDOWN"):
+        work.wait()
+    assert not fake.running()
+
+
 # ---- the monitored barrier ----
+
+def test_monitored__no_time_is_no_time(fake: Fake) -> None:
+    with pytest.raises(RuntimeError, match="Rank 0 timed out in monitoredBarrier after 0 ms"):
+        group_new().monitored_barrier(milliseconds(0), False)
+    assert fake.calls("abort") == 1
+
 
 @pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
 def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:

@@ -9,6 +9,7 @@ minutes on an emulated processor.
 import ctypes
 import datetime
 import faulthandler
+import math
 import os
 import runpy
 import signal
@@ -205,6 +206,58 @@ def coalesced() -> None:
         same(outputs[1], data(rank, 1000))
 
 
+def sparse(rank: int, *more: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """The tensor of a rank: rank + 1 elements, two of which share an index, of 1,000 rows and any other dimensions."""
+    rows = torch.tensor([[7 * i % 1000 for i in range(rank)] + [7]])
+    return torch.sparse_coo_tensor(rows, data(rank, rows.numel() * math.prod(more), dtype).reshape(-1, *more), (1000, *more))
+
+
+def sparse_sums() -> None:
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for more in ((), (3,), (2, 5)):
+        for dtype in (torch.float32, torch.int64, torch.float16):
+            x, wanted = sparse(rank, *more, dtype=dtype), sum(sparse(r, *more, dtype=dtype).to_dense() for r in range(size))
+            dist.all_reduce(x)
+            assert x.is_sparse
+            same(x.to_dense(), wanted)
+    # nobody has any; one rank has none
+    x = torch.sparse_coo_tensor(size=(4, 4))
+    dist.all_reduce(x)
+    assert x.is_sparse and not x._nnz()
+    x = sparse(rank) if rank else torch.sparse_coo_tensor(size=(1000,))
+    dist.all_reduce(x)
+    same(x.to_dense(), sum(sparse(r).to_dense() for r in range(1, size)))
+    # the second step is begun though a rank does other things, and for who only has a future
+    x = sparse(rank)
+    work = dist.all_reduce(x, async_op=True)
+    if rank == 0:
+        dist.recv(torch.zeros(1), 1)
+    work.get_future().wait()
+    same(x.to_dense(), sum(sparse(r).to_dense() for r in range(size)))
+    if rank == 1:
+        dist.send(torch.zeros(1), 0)
+    raises("another type or shape", ValueError, dist.all_reduce, torch.eye(3 + (rank == 2)).to_sparse())
+    raises("only the sum", ValueError, dist.all_reduce, torch.eye(3).to_sparse(), ReduceOp.MAX)
+    dist.barrier()
+
+
+def embedding() -> None:
+    """DDP with sparse gradients, as one process computes them of all ranks' rows."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+
+    def step(ddp: bool, rows: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(1)
+        table = torch.nn.Embedding(100, 8, sparse=True)
+        model = torch.nn.parallel.DistributedDataParallel(table) if ddp else table
+        model(rows).pow(2).sum(1).mean().backward()
+        torch.optim.SGD(table.parameters(), 1).step()
+        return table.weight.detach()
+
+    rows = torch.arange(4 * size) * 13 % 29
+    got, wanted = step(True, rows[4 * rank:4 * rank + 4]), step(False, rows)
+    assert torch.allclose(got, wanted, rtol=0, atol=1e-6), (got - wanted).abs().max()
+
+
 def reduce_scatters() -> None:
     rank, size = dist.get_rank(), dist.get_world_size()
     for n in SIZES:
@@ -392,7 +445,7 @@ def slow() -> None:
 
 def refusals() -> None:
     size = dist.get_world_size()
-    raises("dense, not sparse", ValueError, dist.all_reduce, torch.eye(3).to_sparse())
+    raises("dense, not sparse", ValueError, dist.broadcast, torch.eye(3).to_sparse(), 0)
     raises("no SUM of tensors of type ComplexFloat", ValueError, dist.reduce, torch.zeros(2, dtype=torch.complex64), 0)
     raises("elements", ValueError, dist._all_gather_base, torch.zeros(size + 1), torch.zeros(1))
     raises("rows are no multiple", ValueError, dist.all_to_all_single, torch.zeros(size + 1), torch.zeros(size + 1))
@@ -633,7 +686,7 @@ def again() -> None:
 
 PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost, again]
 CASES: list[Callable[[], None]] = [
-    reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced,
+    reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced, sparse_sums, embedding,
     reduce_scatters, exchanges, messages, works, chained, ahead, slow, refusals, groups, monitored, calls, training,
     compressed, cut, killed, mismatch, tags, late, absent]
 
