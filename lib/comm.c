@@ -198,7 +198,7 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	if (!heir)
 		return torcoll__fail(-ENOMEM, "shrink: out of memory");
 	/*
-	 * after a signal it starts again with the caller's values: output
+	 * after a signal it is called with the caller's values again: output
 	 * members may have changed
 	 */
 	do {

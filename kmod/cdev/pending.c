@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls to create a comm that a signal interrupted. See pending.h. */
+/* Calls to create or to shrink a comm that a signal interrupted. See pending.h. */
 #include "cdev/pending.h"
 
 #include <linux/torcoll.h>
 
 #define CALL_HASH_KEY	0x63616c6c00000000ULL
 
-u64 tor_pending_call(const struct torcoll_comm_add *add, const struct tor_group_config *cfg)
+u64 tor_pending_join(const struct torcoll_comm_add *add, const struct tor_group_config *cfg)
 {
 	u64 word[] = { add->fabric, (u64)cfg->ranks << 32 | cfg->rank,
 		       (u64)cfg->depth << 32 | cfg->bits };
@@ -19,13 +19,24 @@ u64 tor_pending_call(const struct torcoll_comm_add *add, const struct tor_group_
 	return call;
 }
 
-struct tor_group *tor_pending_take(struct tor_session *session, u64 call)
+/*
+ * Compared by address, as a handle may be of another comm by now: who names
+ * @from holds a reference to it.
+ */
+static bool is_of(const struct tor_group *group, u64 call, const struct tor_group *from)
+{
+	return from ? group->shrink.from == &from->comm :
+		      !group->shrink.from && group->call == call;
+}
+
+static struct tor_group *pending_take(struct tor_session *session, u64 call,
+				      const struct tor_group *from)
 {
 	struct tor_group *group, *found = NULL;
 
 	mutex_lock(&session->lock);
 	list_for_each_entry(group, &session->pending, pending)
-		if (group->call == call) {
+		if (is_of(group, call, from)) {
 			found = group;
 			list_del_init(&group->pending);
 			break;
@@ -34,7 +45,18 @@ struct tor_group *tor_pending_take(struct tor_session *session, u64 call)
 	return found;
 }
 
-/* @fail: if it was joined, the comm fails; else it is left. */
+struct tor_group *tor_pending_take_join(struct tor_session *session, u64 call)
+{
+	return pending_take(session, call, NULL);
+}
+
+struct tor_group *tor_pending_take_shrink(struct tor_session *session,
+					  const struct tor_group *from)
+{
+	return pending_take(session, 0, from);
+}
+
+/* @fail: if it was made, the comm fails; else it is left. */
 static void give_up(struct tor_session *session, struct tor_group *group, bool fail)
 {
 	struct tor_group_config cfg = { .give_up = -ECONNABORTED };
@@ -51,32 +73,48 @@ static void give_up(struct tor_session *session, struct tor_group *group, bool f
 	mutex_unlock(&session->lock);
 }
 
+/* Return whether the comm that @heir shrinks is closed. Context: session->lock. */
+static bool is_disowned(const struct tor_session *session, const struct tor_group *heir)
+{
+	const struct tor_comm *from = heir->shrink.from;
+	const struct tor_group *group;
+
+	if (!from)
+		return false;
+	group = container_of(from, struct tor_group, comm);
+	return idr_find(&session->groups, group->handle) != group;
+}
+
 int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank)
 {
-	bool ended;
+	int err = -EINTR;
 
 	group->call = call;
 	group->asked = rank;
 	mutex_lock(&session->lock);
-	ended = session->ended;
-	if (!ended)
+	if (session->ended)
+		err = -ECONNABORTED;
+	else if (is_disowned(session, group))
+		err = -ENOENT;
+	else
 		list_add(&group->pending, &session->pending);
 	mutex_unlock(&session->lock);
-	if (!ended)
-		return -EINTR;
-	give_up(session, group, true);
-	return -ECONNABORTED;
+	if (err == -EINTR)
+		return err;
+	give_up(session, group, err == -ECONNABORTED);
+	return err == -ENOENT ? tor_refuse(session, err, "the comm was closed meanwhile") : err;
 }
 
 static bool meets(const struct tor_group *group, const struct torcoll_comm_add *add,
 		  const char *name)
 {
-	return group->fabric->node.key == add->fabric && !strcmp(group->name, name) &&
+	return !group->shrink.from && group->fabric->node.key == add->fabric &&
+	       !strcmp(group->name, name) &&
 	       (group->asked == add->rank || group->asked == TORCOLL_RANK_SELF ||
 		add->rank == TORCOLL_RANK_SELF);
 }
 
-/* Take the first group that a call meets, or any for NULL; or return NULL. */
+/* Take the first group that a join meets, or any for NULL; or return NULL. */
 static struct tor_group *take_first(struct tor_session *session,
 				    const struct torcoll_comm_add *add, const char *name)
 {
@@ -93,12 +131,20 @@ static struct tor_group *take_first(struct tor_session *session,
 	return found;
 }
 
-void tor_pending_end(struct tor_session *session, const struct torcoll_comm_add *add,
-		     const char *name)
+void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
+			   const char *name)
 {
 	struct tor_group *group;
 
 	while ((group = take_first(session, add, name)))
+		give_up(session, group, false);
+}
+
+void tor_pending_end_shrink(struct tor_session *session, const struct tor_group *from)
+{
+	struct tor_group *group = tor_pending_take_shrink(session, from);
+
+	if (group)
 		give_up(session, group, false);
 }
 

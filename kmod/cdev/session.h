@@ -48,7 +48,7 @@ struct tor_sentences {
  * @lock: handles, pending calls and sentences; inside @owning
  * @owner: the process that used it last, referenced; its end fails the comms, or
  *	leaves them if it exits with 0
- * @pending: groups whose joins continue while their calls are interrupted, see
+ * @pending: groups that are being made while their calls are interrupted, see
  *	pending.h
  * @ended: that process has exited; other processes that have the file get no
  *	comm that they joined before, but own what they make from then on

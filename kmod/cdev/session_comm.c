@@ -101,12 +101,12 @@ static void drop_handle(struct tor_session *session, int id)
 }
 
 /*
- * Give the process the group, by a reserved handle. The group may be accessed
+ * Give the process the group, by its reserved handle. The group may be accessed
  * until tor_session_group_put(), which the caller must call: once it has a
  * handle, another thread may close it. Return -ECONNABORTED if the session's
  * owner has ended, which is then another process, and there is no new one.
  */
-static int publish_group(struct tor_session *session, struct tor_group *group, int id)
+static int publish_group(struct tor_session *session, struct tor_group *group)
 {
 	bool ended;
 
@@ -115,9 +115,8 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 	mutex_lock(&session->lock);
 	ended = session->ended;
 	if (!ended) {
-		group->handle = id;
 		WRITE_ONCE(group->session, session);
-		idr_replace(&session->groups, group, id);
+		idr_replace(&session->groups, group, group->handle);
 	}
 	mutex_unlock(&session->lock);
 	if (ended) {
@@ -139,6 +138,26 @@ static int no_group(struct tor_session *session, int err, u32 missing, bool vagu
 	if (why)
 		return tor_refuse(session, err, "%s", why);
 	return err;
+}
+
+/*
+ * Wait until a group is made. If a signal interrupts that, its making goes on,
+ * and the group is kept for the next such @call. On error the process has
+ * neither the group nor its handle.
+ */
+static int await_group(struct tor_session *session, struct tor_group *group, u64 call,
+		       struct tor_group_config *cfg, u32 *missing)
+{
+	u32 id = group->handle;
+	const char *why = NULL;
+	int err = tor_group_await(group, cfg, missing, &why);
+
+	if (err == -ERESTARTSYS)
+		return tor_pending_keep(session, group, call, cfg->rank);
+	if (!err)
+		return 0;
+	drop_handle(session, id);
+	return no_group(session, err, *missing, cfg->vague, why);
 }
 
 /* Begin to join, with a reserved handle. */
@@ -169,29 +188,17 @@ static struct tor_group *begin_join(struct tor_session *session, u64 key,
 	return group;
 }
 
-/*
- * Wait for a join, and give the process its comm. If a signal interrupts that,
- * the join goes on, and the group is kept for the next call of these values.
- */
-static int end_join(struct tor_session *session, struct tor_group *group, u64 call,
-		    struct torcoll_comm_add *add, struct tor_group_config *cfg)
+/* Give the process the comm that it has joined. */
+static int end_join(struct tor_session *session, struct tor_group *group,
+		    struct torcoll_comm_add *add)
 {
 	u32 id = group->handle;
-	const char *why = NULL;
-	int err;
+	int err = publish_group(session, group);
 
-	err = tor_group_await(group, cfg, &add->missing, &why);
-	if (err == -ERESTARTSYS)
-		return tor_pending_keep(session, group, call, cfg->rank);
-	if (!err) {
-		err = publish_group(session, group, id);
-		add->comm = err ? 0 : id;
-		add->rank = group->comm.rank;
-		add->depth = group->comm.depth;
-		tor_session_group_put(group);
-	} else {
-		err = no_group(session, err, add->missing, cfg->vague, why);
-	}
+	add->comm = err ? 0 : id;
+	add->rank = group->comm.rank;
+	add->depth = group->comm.depth;
+	tor_session_group_put(group);
 	if (err)
 		drop_handle(session, id);
 	return err;
@@ -200,15 +207,19 @@ static int end_join(struct tor_session *session, struct tor_group *group, u64 ca
 static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
 			struct tor_group_config *cfg)
 {
-	u64 call = tor_pending_call(add, cfg);
-	struct tor_group *group = tor_pending_take(session, call);
+	u64 call = tor_pending_join(add, cfg);
+	struct tor_group *group = tor_pending_take_join(session, call);
+	int err;
 
 	if (!group) {
 		/* else its name would be in use */
-		tor_pending_end(session, add, cfg->name);
+		tor_pending_end_joins(session, add, cfg->name);
 		group = begin_join(session, add->fabric, cfg);
 	}
-	return IS_ERR(group) ? PTR_ERR(group) : end_join(session, group, call, add, cfg);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	err = await_group(session, group, call, cfg, &add->missing);
+	return err ?: end_join(session, group, add);
 }
 
 int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *add)
@@ -273,42 +284,66 @@ static int write_members(const struct tor_comm *comm, const struct torcoll_comm_
 	return 0;
 }
 
-static int shrink_group(struct tor_session *session, struct tor_group *from,
-			struct torcoll_comm_shrink *call, int id)
+/* Begin to shrink, with a reserved handle. */
+static struct tor_group *begin_shrink(struct tor_session *session, struct tor_group *from, u32 depth)
 {
-	struct tor_group *group;
+	int id = reserve_handle(session);
 	const char *why = NULL;
-	int err;
+	struct tor_group *group;
 
-	group = tor_group_shrink(from, call->depth, call->deadline_ns, &call->missing, &why);
-	if (IS_ERR(group))
-		return no_group(session, PTR_ERR(group), call->missing, false, why);
-	err = write_members(&group->comm, call);
+	if (id < 0)
+		return ERR_PTR(id);
+	group = tor_group_shrink(from, depth, &why);
+	if (!IS_ERR(group)) {
+		group->handle = id;
+		return group;
+	}
+	drop_handle(session, id);
+	if (why)
+		tor_refuse(session, PTR_ERR(group), "%s", why);
+	return group;
+}
+
+/* Give the process the heir. */
+static int end_shrink(struct tor_session *session, struct tor_group *group,
+		      struct torcoll_comm_shrink *call)
+{
+	u32 id = group->handle;
+	int err = write_members(&group->comm, call);
+
 	if (err) {
 		tor_group_close(group);
+		drop_handle(session, id);
 		return tor_refuse(session, err, "the members cannot be written to %u entries at %#llx",
 				  call->room, call->members);
 	}
-	err = publish_group(session, group, id);
+	err = publish_group(session, group);
 	call->shrunk = err ? 0 : id;
 	call->rank = group->comm.rank;
 	call->ranks = group->comm.ranks;
 	call->depth = group->comm.depth;
 	tor_session_group_put(group);
-	return err;
-}
-
-static int shrink_with_handle(struct tor_session *session, struct tor_group *from,
-			      struct torcoll_comm_shrink *call)
-{
-	int err, id = reserve_handle(session);
-
-	if (id < 0)
-		return id;
-	err = shrink_group(session, from, call, id);
 	if (err)
 		drop_handle(session, id);
 	return err;
+}
+
+static int shrink_group(struct tor_session *session, struct tor_group *from,
+			struct torcoll_comm_shrink *call)
+{
+	struct tor_group_config cfg = { .deadline = call->deadline_ns };
+	struct tor_group *group;
+	int err;
+
+	do {
+		group = tor_pending_take_shrink(session, from);
+		if (!group)
+			group = begin_shrink(session, from, call->depth);
+		if (IS_ERR(group))
+			return PTR_ERR(group);
+		err = await_group(session, group, 0, &cfg, &call->missing);
+	} while (err == -EAGAIN);
+	return err ?: end_shrink(session, group, call);
 }
 
 int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shrink *shrink)
@@ -327,11 +362,10 @@ int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shr
 	if (IS_ERR(from))
 		return PTR_ERR(from);
 	tor_session_use(session);
-	err = shrink_with_handle(session, from, shrink);
+	err = shrink_group(session, from, shrink);
 	tor_session_group_put(from);
 	return err;
 }
-
 
 int tor_session_comm_del(struct tor_session *session, u32 handle)
 {
@@ -345,6 +379,7 @@ int tor_session_comm_del(struct tor_session *session, u32 handle)
 	mutex_unlock(&session->lock);
 	if (!group)
 		return tor_refuse(session, -ENOENT, "no comm has handle %u", handle);
+	tor_pending_end_shrink(session, group);
 	tor_group_close(group);
 	return 0;
 }

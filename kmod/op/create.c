@@ -322,14 +322,12 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 	return ERR_PTR(err);
 }
 
-int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
-		   const char **why)
+/* A join is over or, if @err, given up. Return its error. */
+static int take_join(struct tor_group *group, struct tor_group_config *cfg, int err, u32 *missing,
+		     const char **why)
 {
-	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
 	bool had_failed;
 
-	if (tor_wait_was_interrupted(err))
-		return -ERESTARTSYS;
 	err = err ? tor_group_cancel(group, err, &had_failed) : group->join.a.error;
 	if (!err)
 		return 0;
@@ -380,22 +378,6 @@ struct tor_group *tor_group_join(struct tor_fabric *fabric, struct tor_group_con
 	if (IS_ERR(group))
 		atomic_dec(&fabric->users);
 	return group;
-}
-
-int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
-		    const char **why)
-{
-	struct tor_fabric *fabric = group->fabric;
-	int err;
-
-	*missing = TOR_NO_RANK;
-	/* after what may be the last reference of the group */
-	tor_fabric_get(fabric);
-	err = group->kind->await(group, cfg, missing, why);
-	if (err && err != -ERESTARTSYS)
-		atomic_dec(&fabric->users);
-	tor_fabric_put(fabric);
-	return err;
 }
 
 /* --- shrinking --- */
@@ -512,58 +494,69 @@ static int start_shrink(struct tor_group *group)
 	return err;
 }
 
-/* Wait until the call is over, or give it up. Return its error. */
-static int wait_shrunk(struct tor_group *group, u64 deadline)
+/* Give up an agreement for @error, unless it is over. Return its error. */
+static int cancel_shrink(struct tor_group *group, int error)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
-	int err;
 
-	err = tor_wait_until(&group->wait, is_done(group), deadline);
-	if (err) {
-		local_bh_disable();
-		rcu_read_lock();
-		tor_entry_begin(&entry);
-		spin_lock(&fabric->lock);
-		tor_shrink_cancel(&entry.ctx, &group->shrink, err);
-		spin_unlock(&fabric->lock);
-		tor_entry_end(&entry);
-		rcu_read_unlock();
-		local_bh_enable();
-	}
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	tor_shrink_cancel(&entry.ctx, &group->shrink, error);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
 	return group->shrink.a.error;
-}
-
-/* Try once to shrink. @again: the agreement broke, call this again. */
-static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, bool *again,
-				     u32 *missing, const char **why)
-{
-	struct tor_group *group = new_heir(from, depth, why);
-	int err;
-
-	*again = false;
-	if (IS_ERR(group))
-		return group;
-	err = start_shrink(group);
-	if (!err)
-		err = wait_shrunk(group, deadline);
-	if (!err)
-		return group;
-	*missing = err == -ETIMEDOUT ? group->shrink.a.missing : TOR_NO_RANK;
-	*again = group->shrink.again;
-	tor_group_end(group);
-	return ERR_PTR(err);
 }
 
 static const char shrunk_before[] = "the comm was shrunk before: its heir can be shrunk";
 
-struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
-				   const char **why)
+static const char *shrink_sentence(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return "another thread shrinks the comm";
+	case -EINVAL:
+		return shrunk_before;
+	case -EHOSTUNREACH:
+		return "the other ranks continued without this one";
+	case -ENETDOWN:
+		return tor_join_sentence(err);
+	default:
+		return NULL;
+	}
+}
+
+/* An agreement to shrink is over or, if @err, given up. Return its error. */
+static int take_heir(struct tor_group *group, int err, u32 *missing, const char **why)
+{
+	const struct tor_group *from = container_of(group->shrink.from, struct tor_group, comm);
+
+	err = err ? cancel_shrink(group, err) : group->shrink.a.error;
+	if (!err) {
+		/*
+		 * rates agreed when the lineage began; ops need them, frames do
+		 * not
+		 */
+		tor_tables_init(group, &from->chooser->rates);
+		return 0;
+	}
+	*missing = err == -ETIMEDOUT ? group->shrink.a.missing : TOR_NO_RANK;
+	*why = shrink_sentence(err);
+	if (group->shrink.again)
+		err = -EAGAIN;
+	tor_group_end(group);
+	return err;
+}
+
+struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, const char **why)
 {
 	struct tor_group *group;
-	bool again;
+	int err;
 
-	*missing = TOR_NO_RANK;
 	if (from->kind->unshrinkable) {
 		*why = from->kind->unshrinkable;
 		return ERR_PTR(-EOPNOTSUPP);
@@ -573,26 +566,44 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 		return ERR_PTR(-EINVAL);
 	}
 	tor_group_abort(from, -ECANCELED);
-	atomic_inc(&from->fabric->users);
-	do {
-		group = shrink_once(from, depth, deadline, &again, missing, why);
-	} while (again);
-	if (!IS_ERR(group)) {
-		/*
-		 * rates agreed when the lineage began; ops need them, frames do
-		 * not
-		 */
-		tor_tables_init(group, &from->chooser->rates);
+	group = new_heir(from, depth, why);
+	if (IS_ERR(group))
 		return group;
-	}
+	atomic_inc(&from->fabric->users);
+	err = start_shrink(group);
+	if (!err)
+		return group;
 	atomic_dec(&from->fabric->users);
-	if (group == ERR_PTR(-EEXIST))
-		*why = "another thread shrinks the comm";
-	else if (group == ERR_PTR(-EINVAL))
-		*why = shrunk_before;
-	else if (group == ERR_PTR(-EHOSTUNREACH))
-		*why = "the other ranks continued without this one";
-	else if (group == ERR_PTR(-ENETDOWN))
-		*why = tor_join_sentence(-ENETDOWN);
-	return group;
+	*why = shrink_sentence(err);
+	tor_group_end(group);
+	return ERR_PTR(err);
+}
+
+/* --- waiting --- */
+
+int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		   const char **why)
+{
+	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
+
+	if (tor_wait_was_interrupted(err))
+		return -ERESTARTSYS;
+	return group->shrink.from ? take_heir(group, err, missing, why) :
+				    take_join(group, cfg, err, missing, why);
+}
+
+int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		    const char **why)
+{
+	struct tor_fabric *fabric = group->fabric;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	/* after what may be the last reference of the group */
+	tor_fabric_get(fabric);
+	err = group->kind->await(group, cfg, missing, why);
+	if (err && err != -ERESTARTSYS)
+		atomic_dec(&fabric->users);
+	tor_fabric_put(fabric);
+	return err;
 }

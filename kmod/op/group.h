@@ -347,36 +347,34 @@ struct tor_group *tor_group_join(struct tor_fabric *fabric, struct tor_group_con
 				 const char **why);
 
 /**
- * tor_group_await - wait until a process's join is over; blocks
- * @group: from tor_group_join()
+ * tor_group_shrink - begin to make a comm of the living ranks
+ * @from: the comm; fails if it has not yet. It must stay until
+ *	tor_group_await() says that this is over
+ * @depth: ops in flight, 0: as @from
+ * @why: out: static sentence for a refusal, or unchanged
+ *
+ * Context: process.
+ * Return: a group with one reference and one user of its fabric, for
+ * tor_group_await(), or an ERR_PTR.
+ */
+struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, const char **why);
+
+/**
+ * tor_group_await - wait until what a process has begun is over; blocks
+ * @group: from tor_group_join() or tor_group_shrink()
  * @cfg: deadline or give_up
- * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
+ * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK; of
+ *	an heir, its rank in the comm that is shrunk
  * @why: out: sentence for a failure, static or in @cfg->text, or unchanged
  *
  * Context: process.
- * Return: 0: the comm is joined. -ERESTARTSYS: a signal came, and the join goes
- * on: call this again. Any other error: the join has failed, or was given up,
- * and the group is gone.
+ * Return: 0: the process has the comm. -ERESTARTSYS: a signal came, and the
+ * agreement goes on: call this again. Any other error: the agreement has failed,
+ * or was given up, and the group is gone; of these, -EAGAIN: that to shrink
+ * broke, begin again.
  */
 int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
 		    const char **why);
-
-/**
- * tor_group_shrink - make a comm of the living ranks
- * @from: the comm; fails if it has not yet
- * @depth: ops in flight, 0: as @from
- * @deadline: ns, or 0
- * @missing: out: with -ETIMEDOUT, a rank of @from that did not call, or
- *	TOR_NO_RANK
- * @why: out: static sentence for a refusal, or unchanged
- *
- * Blocks until all living ranks have called.
- *
- * Context: process.
- * Return: a group with one reference and one user of its fabric, or an ERR_PTR.
- */
-struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
-				   const char **why);
 
 /**
  * tor_group_new - allocate a group without memory for ranks and ops

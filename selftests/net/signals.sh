@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # processors: 2
 #
-# Signals that come while comms are made: at all ranks, all the time. Nobody may notice.
+# Signals that come while comms are made and shrunk: at all ranks, all the time. Nobody may notice.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -26,6 +26,7 @@ static struct member {
 	u32 again;			/* agreements that broke */
 	bool calling;
 	bool shrunk;
+	bool away;			/* a signal interrupts its call, see interrupt() */
 	bool left;			/* the process is dead, or has closed it */
 	bool down;			/* the node is: it hears and says nothing */
 } member[NODES];
@@ -36,6 +37,8 @@ static u32 loss;			/* one in so many messages is lost; 0: none */
 static u32 killed_at;			/* after so many messages ... */
 static u32 killed;			/* ... this node is down; NODES: none is */
 static bool only_process;		/* or rather just its process */
+static u32 interrupted_at;		/* after so many messages ... */
+static u32 interrupted;			/* ... a signal interrupts this node's call; NODES: none */
 static u64 seed;
 static struct tor_budget budget;	/* of an entry; all 0: the module's */
 
@@ -114,6 +117,35 @@ static void process_dies(u32 node)
 		tor_shrink_cancel(&ctx, &m->shrink, -EINTR);
 }
 
+/*
+ * A signal interrupts the call: the module keeps what it began, see kmod/cdev/pending.h. An agreement that breaks
+ * meanwhile is begun again by the next call.
+ */
+static void interrupt(u32 node)
+{
+	member[node].away = true;
+}
+
+static void call_again(u32 node)
+{
+	member[node].away = false;
+	/* the rest is begin_again()'s */
+	assert_true(member[node].calling || member[node].shrunk || member[node].shrink.again);
+}
+
+/* Calls whose agreements broke. */
+static void begin_again(void)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++) {
+		const struct member *m = &member[i];
+
+		if (m->shrink.again && !m->calling && !m->left && !m->away)
+			begin(&member[i]);
+	}
+}
+
 /* What one entry says: no more than its budget, and an answer. */
 static void assert_little_since(u32 sent)
 {
@@ -141,7 +173,6 @@ static void hand_on(const struct host_frame *f)
 static void settle(void)
 {
 	struct host_frame f;
-	u32 i;
 
 	while (delivered < host.nsent) {
 		f = host.sent[delivered++];
@@ -153,10 +184,9 @@ static void settle(void)
 			else
 				node_dies(killed);
 		}
-		for (i = 0; i < NODES; i++)
-			if (member[i].shrink.again && !member[i].calling &&
-			    !member[i].left)
-				begin(&member[i]);
+		if (delivered == interrupted_at && interrupted < NODES)
+			interrupt(interrupted);
+		begin_again();
 	}
 }
 
@@ -180,10 +210,7 @@ static void pass(u64 ns)
 				run_timer(&member[i].node, routes);
 			assert_little_since(sent);
 		}
-		for (i = 0; i < NODES; i++)
-			if (member[i].shrink.again && !member[i].calling &&
-			    !member[i].left)
-				begin(&member[i]);
+		begin_again();
 		settle();
 	}
 }
@@ -274,6 +301,8 @@ static int setup(void **state)
 	loss = 0;
 	killed = NODES;
 	killed_at = 0;
+	interrupted = NODES;
+	interrupted_at = 0;
 	only_process = false;
 	seed = 12;
 	return 0;

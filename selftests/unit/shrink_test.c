@@ -188,13 +188,27 @@ static void inherit(u32 node)
 	m->shrunk = false;
 }
 
+/* Those whose heir contains the dead @victim find that, and shrink it; others that have none go on. */
+static void inherit_from(u32 victim)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++)
+		if (member[victim].left && member[i].shrunk && !member[i].left &&
+		    is_in(member[i].heir, member[i].heir_ranks, victim))
+			inherit(i);
+	for (i = 0; i < NODES; i++)
+		if (!member[i].left && !member[i].calling && !member[i].shrunk)
+			call_on(i);
+}
+
 /*
  * A node or a process dies after any message of the agreement. Those that have an heir find it dead (it contains
  * who died) and shrink it; those that have none go on. They meet.
  */
 static void any_moment(u32 victim, bool process, u32 lose)
 {
-	u32 moment, i, last = ~0U;
+	u32 moment, last = ~0U;
 
 	for (moment = 1; moment < last && moment < 200; moment++) {
 		setup(NULL);
@@ -210,13 +224,7 @@ static void any_moment(u32 victim, bool process, u32 lose)
 			last = moment;
 			continue;
 		}
-		for (i = 0; i < NODES; i++)
-			if (member[i].shrunk && !member[i].left &&
-			    is_in(member[i].heir, member[i].heir_ranks, victim))
-				inherit(i);
-		for (i = 0; i < NODES; i++)
-			if (!member[i].left && !member[i].calling && !member[i].shrunk)
-				call_on(i);
+		inherit_from(victim);
 		pass(20 * (u64)NSEC_PER_SEC);
 		assert_shrunk();
 	}
@@ -237,6 +245,59 @@ static void tor_shrink__a_rank_dies_at_any_moment(void **state)
 {
 	any_moment(5, false, 0);
 	any_moment(3, true, 0);
+}
+
+/*
+ * A signal interrupts a call after any message of the agreement, and the process calls again much later. The others do
+ * not notice, also if the chief dies in between.
+ */
+static void interrupted_at_any_moment(u32 who, u32 chief_dies_after)
+{
+	u32 moment, last = ~0U;
+
+	for (moment = 1; moment < last && moment < 200; moment++) {
+		teardown(NULL);
+		setup(NULL);
+		interrupted = who;
+		interrupted_at = moment;
+		if (chief_dies_after) {
+			killed = 2;
+			killed_at = moment + chief_dies_after;
+		}
+		call_everywhere();
+		pass(4 * (u64)NSEC_PER_SEC);
+		if (!member[who].away) {
+			/* the agreement had fewer messages */
+			last = moment;
+			continue;
+		}
+		if (!chief_dies_after)
+			assert_shrunk();
+		call_again(who);
+		pass(20 * (u64)NSEC_PER_SEC);
+		inherit_from(2);
+		pass(20 * (u64)NSEC_PER_SEC);
+		assert_shrunk();
+	}
+	assert_in_range(moment, 10, 199);
+}
+
+static void tor_shrink__interrupted_at_any_moment(void **state)
+{
+	u32 who;
+
+	for (who = 0; who < NODES; who++)
+		interrupted_at_any_moment(who, 0);
+}
+
+static void tor_shrink__interrupted_when_the_chief_dies(void **state)
+{
+	u32 after;
+
+	for (after = 1; after < 8; after++) {
+		interrupted_at_any_moment(0, after);
+		interrupted_at_any_moment(5, after);
+	}
 }
 
 /* As among very many: a frame at a time, and two steps over ranks. */
@@ -511,6 +572,8 @@ int main(void)
 		SHRINK_TEST(tor_shrink__the_chief_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__the_chiefs_process_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__a_rank_dies_at_any_moment),
+		SHRINK_TEST(tor_shrink__interrupted_at_any_moment),
+		SHRINK_TEST(tor_shrink__interrupted_when_the_chief_dies),
 		SHRINK_TEST(tor_shrink__all_are_told_in_portions),
 		SHRINK_TEST(tor_shrink_timer__many_share_an_entry),
 		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),

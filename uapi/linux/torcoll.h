@@ -32,7 +32,7 @@
  *	ENOMEM		the kernel is out of memory
  *	EACCES, EPERM	wrong secret; not permitted
  *	ETIMEDOUT	the deadline passed; the message names the missing rank
- *	EINTR		a signal interrupted a wait; the op continues, wait again
+ *	EINTR		a signal interrupted a wait; what it waited for continues, wait again
  *
  * The status of an op, as opposed to the result of the ioctl, can also be:
  *
@@ -318,6 +318,11 @@ struct torcoll_comm_add {
  * a rank if its host is down, cut off or was restarted, or if no process there has the comm open
  * any more. If the comm has not failed yet, this fails it, as TORCOLL_IOC_ABORT does. The old comm
  * stays failed and open; it can be shrunk once.
+ *
+ * EINTR: a signal came. The agreement continues, and other ranks do not notice. The next call for the
+ * same comm waits for it again, with the depth of the first; if another rank dies meanwhile, the others
+ * wait for that next call. Deleting the comm gives it up, as does
+ * the end of the file.
  *
  * EHOSTUNREACH: the other ranks considered this rank dead and continued without it.
  */

@@ -116,7 +116,11 @@ struct tor_shrink {
 int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *shrink,
 		     const struct tor_routes *routes);
 
-/* Give up: call tor_env_shrink_done() with @error, unless it was done. */
+/*
+ * Give up: call tor_env_shrink_done() with @error, unless it was done. If this
+ * rank has accepted, the others may have an heir with it, which fails when they
+ * use it; until then a new call of this rank waits.
+ */
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *shrink, int error);
 
 /* Give up all calls of @node. */
