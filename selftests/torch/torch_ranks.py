@@ -489,7 +489,10 @@ def rss() -> int:
         return int(statm.read().split()[1]) * 4
 
 
-def calls(n: int = int(os.environ.get("CALLS", "3000"))) -> None:
+CALLS = int(os.environ.get("CALLS", "3000"))
+
+
+def calls(n: int = CALLS) -> None:
     """So many calls: waited for, by futures, and forgotten; memory must not grow behind the first tenth of them."""
     x, before = torch.zeros(16), 0
     for i in range(n):
@@ -715,7 +718,7 @@ def execute(name: str) -> None:
 def child(rank: int, number: int, name: str) -> int:
     """What a rank's process exits with. One that hangs says where."""
     code = 1
-    faulthandler.dump_traceback_later(400, exit=True)
+    faulthandler.dump_traceback_later(400 + CALLS // 25, exit=True)
     try:
         become(rank, number)
         execute(name)
