@@ -80,6 +80,7 @@ struct torcoll_comm {
 	enum torcoll_bits bits;
 	uint64_t flags;			/* TORCOLL_COMM_* */
 	uint32_t groups;		/* calls that made groups; changes */
+	bool failed;			/* by an op of the queue, whose lock protects this */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
 
@@ -294,8 +295,16 @@ int torcoll__overtakes(uint32_t collective);
  */
 bool torcoll__refusal_retry(const struct torcoll_comm *comm, int err, struct torcoll_submit *s);
 
-/* Tell the other ranks of a refusal by the library. Changes no sentence. */
+/* The same of an op that other ranks count on: they are told, whatever the comm's flags. */
+bool torcoll__refusal_told(const struct torcoll_comm *comm, int err, struct torcoll_submit *s);
+
+/*
+ * Tell the other ranks of a refusal by the library, by failing the comm: of a
+ * call, if the comm's flags say so; of an op that they count on. Change no
+ * sentence.
+ */
 void torcoll__refusal_tell(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
+void torcoll__refusal_fail(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
 
 /* ---- wait.c ---- */
 

@@ -10,6 +10,10 @@
  *	BUSY	READY	the pusher: that step is complete
  *	any	FAILED	the pusher: a step was refused or failed
  *
+ * Once a step was started, or the call that submits has returned, other ranks
+ * count on the op: a job that fails then fails its comm. Before that the call
+ * returns the refusal.
+ *
  * The pusher is any thread that holds torcoll.queue. Once a job is LAST or
  * FAILED it is not in a lane, and belongs to the owner of its request, who ends
  * and frees it.
@@ -48,6 +52,7 @@ struct torcoll__job {
 	/* After the last step: bring the result to its place. Optional. */
 	void (*finish)(struct torcoll__job *job);
 	bool more;				/* steps follow the one in desc */
+	bool bound;				/* other ranks may count on the op */
 	int err;				/* FAILED */
 	uint32_t error_rank;
 	char *why;				/* sentence, without the error's name; may be NULL */
@@ -67,7 +72,8 @@ void torcoll__job_free(struct torcoll__job *job);
 
 /*
  * Put a job, with its first step described, behind those of its series, and
- * start what can start. Takes over the job; @req is ready.
+ * start what can start. Takes over the job; @req is ready. Return 0, or the
+ * refusal of the first step, with a sentence.
  */
 int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req);
 

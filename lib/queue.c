@@ -238,6 +238,19 @@ bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcol
 
 /* ---- pushing ---- */
 
+/*
+ * Whatever a job fails of, its comm fails too once others may count on the op:
+ * they have one of that number, which would be the next op's here. Once for all
+ * jobs, since an abort waits for what runs; the first cause is the comm's.
+ */
+static void comm_fail(const struct torcoll__job *job)
+{
+	if (!job->bound || job->comm->failed)
+		return;
+	job->comm->failed = true;
+	torcoll__refusal_fail(job->comm, &job->op, job->err);
+}
+
 /* @kept: the sentence of this thread before the failure. */
 static void job_fail(struct torcoll__job *job, int err, uint32_t rank, const char *kept)
 {
@@ -245,6 +258,7 @@ static void job_fail(struct torcoll__job *job, int err, uint32_t rank, const cha
 	job->err = err;
 	job->error_rank = rank;
 	job->why = torcoll__sentence_swap(kept);
+	comm_fail(job);
 }
 
 static void job_refused(struct torcoll__job *job, int err, uint32_t rank)
@@ -266,7 +280,6 @@ static void job_describe(struct torcoll__job *job)
 	ret = job->advance(job);
 	if (ret < 0) {
 		job_fail(job, ret, ~0U, kept);
-		torcoll__refusal_tell(job->comm, &job->op, ret);
 		return;
 	}
 	job->more = ret;
@@ -295,14 +308,21 @@ static bool job_advance(struct torcoll__job *job)
  */
 static bool job_start(struct torcoll__job *job)
 {
-	int err = torcoll__op_start(job->comm, &job->desc, &job->running);
+	int err;
 
-	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY)
+	do
+		err = torcoll__op_start(job->comm, &job->desc, &job->running);
+	while (err && job->bound && torcoll__refusal_told(job->comm, err, &job->desc));
+	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY) {
+		job->desc.flags &= ~TORCOLL_OP_TELL;
 		return false;
-	if (err)
+	}
+	if (err) {
 		job_refused(job, err, ~0U);
-	else
-		job->state = job->more ? TORCOLL__JOB_BUSY : TORCOLL__JOB_LAST;
+		return true;
+	}
+	job->bound = true;
+	job->state = job->more ? TORCOLL__JOB_BUSY : TORCOLL__JOB_LAST;
 	return true;
 }
 
@@ -338,11 +358,10 @@ static bool job_is_late(const struct torcoll__job *job, uint64_t now)
 	return job->state == TORCOLL__JOB_READY && late_ns && late_ns <= now;
 }
 
-/* Fail the jobs that are late, whether they are first or not. Return whether any is. */
-static bool jobs_expire(struct torcoll__lane *lane, uint64_t now)
+/* Fail the jobs that are late, whether they are first or not. */
+static void jobs_expire(struct torcoll__lane *lane, uint64_t now)
 {
 	struct torcoll__job *job, **p = &lane->first;
-	bool any = false;
 
 	lane->late_ns = 0;
 	while ((job = *p)) {
@@ -350,7 +369,6 @@ static bool jobs_expire(struct torcoll__lane *lane, uint64_t now)
 			*p = job->next;
 			count_queued(job->comm->t, -1);
 			job_expire(job);
-			any = true;
 			continue;
 		}
 		if (job_late_ns(job) > now)
@@ -358,23 +376,23 @@ static bool jobs_expire(struct torcoll__lane *lane, uint64_t now)
 		p = &job->next;
 	}
 	lane->last = p;
-	return any;
 }
 
-/*
- * A job that is late fails the comm, as it does once it is started: the other
- * ranks have an op of that number. Once for all of them, since an abort waits for
- * what runs.
- */
 static void lane_expire(struct torcoll__lane *lane, uint64_t now)
 {
 	/* the first may have become ready just now */
 	bool due = (lane->late_ns && now >= lane->late_ns) ||
 		   (lane->first && job_is_late(lane->first, now));
 
-	if (due && jobs_expire(lane, now))
-		torcoll__ioctl(lane->comm->t, TORCOLL_IOC_ABORT, &(struct torcoll_handle){
-			.size = sizeof(struct torcoll_handle), .handle = lane->comm->handle });
+	if (due)
+		jobs_expire(lane, now);
+}
+
+/* Context: t->queue. */
+static void lane_push(struct torcoll__lane *lane)
+{
+	while (lane->first && job_push(lane->first))
+		lane_pop(lane);
 }
 
 /* Context: t->queue. */
@@ -385,8 +403,7 @@ static void push_all(struct torcoll *t)
 	t->pushed_tail = torcoll__ring_tail(t);
 	t->pushed_ns = torcoll_sys_now_ns();
 	while ((lane = *p)) {
-		while (lane->first && job_push(lane->first))
-			lane_pop(lane);
+		lane_push(lane);
 		lane_expire(lane, t->pushed_ns);
 		if (lane->first) {
 			p = &lane->next;
@@ -430,34 +447,66 @@ uint64_t torcoll__queue_late(struct torcoll *t)
 
 /* ---- submission ---- */
 
-int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req)
+/*
+ * Put a job into its lane, and try to start it if it is the first. Return the
+ * refusal, with which the job is out of the queue; later ones are of the wait.
+ * Context: t->queue.
+ */
+static int job_enter(struct torcoll__lane *lane, struct torcoll__job *job)
 {
 	struct torcoll *t = job->comm->t;
-	struct torcoll__lane *lane;
 
-	pthread_mutex_lock(&t->queue);
-	lane = lane_get(job->comm, &job->desc);
-	if (!lane) {
-		pthread_mutex_unlock(&t->queue);
-		torcoll__fail(-ENOMEM, "%s: out of memory", torcoll__op_name(job->op.collective));
-		torcoll__job_free(job);
-		return -ENOMEM;
-	}
-	jobs_link(job);
 	lane_append(lane, job);
 	/* results that were seen before anything waited */
 	if (t->queued == 1)
 		torcoll__ring_reap(t);
-	*req = (struct torcoll_request){
-		.comm = job->comm,
-		.state = TORCOLL__REQ_JOB,
-		.error_rank = ~0U,
-		.collective = job->op.collective,
-		.ring = torcoll__u64(job),
-	};
-	push_all(t);
-	pthread_mutex_unlock(&t->queue);
+	if (lane->first == job)
+		lane_push(lane);
+	if (job->state == TORCOLL__JOB_FAILED && !job->bound)
+		return job->err;
+	job->bound = true;
+	jobs_link(job);
 	return 0;
+}
+
+/* The same in any lane, of which empty ones go. */
+static int job_queue(struct torcoll__job *job)
+{
+	struct torcoll *t = job->comm->t;
+	struct torcoll__lane *lane;
+	int err;
+
+	pthread_mutex_lock(&t->queue);
+	lane = lane_get(job->comm, &job->desc);
+	if (lane) {
+		err = job_enter(lane, job);
+		push_all(t);
+	} else {
+		err = torcoll__fail(-ENOMEM, "%s: out of memory",
+				    torcoll__op_name(job->op.collective));
+	}
+	pthread_mutex_unlock(&t->queue);
+	return err;
+}
+
+int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req)
+{
+	int err = job_queue(job);
+
+	if (!err) {
+		*req = (struct torcoll_request){
+			.comm = job->comm,
+			.state = TORCOLL__REQ_JOB,
+			.error_rank = ~0U,
+			.collective = job->op.collective,
+			.ring = torcoll__u64(job),
+		};
+		return 0;
+	}
+	if (job->why)
+		torcoll__sentence_say(job->why);
+	torcoll__job_free(job);
+	return err;
 }
 
 int torcoll__job_submit_desc(struct torcoll_comm *comm, const struct torcoll_submit *desc,

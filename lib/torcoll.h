@@ -205,8 +205,12 @@ struct torcoll_comm_config {
 /*
  * TORCOLL_COMM_TELL: a call that is refused at this rank (-EINVAL, -EFAULT, -ENOMEM, -EDQUOT,
  * -EOPNOTSUPP) fails the comm. The other ranks get -ECONNABORTED at once, with a message that names
- * the call, the rank and the reason. Without it this rank can repeat the call, and the others wait
- * for that. Comms derived from this one inherit it.
+ * the rank, and also the call and the reason, unless the library had no memory for the call. Without
+ * it this rank can repeat the call, and the others wait for that. Comms derived from this one
+ * inherit it.
+ *
+ * With or without it, a started op fails the comm if it is refused when its turn comes, such as for
+ * a limit: one that waited for others, or of which a part was done.
  */
 #define TORCOLL_COMM_TELL	(1U << 0)
 
@@ -369,6 +373,7 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
  * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
  * order, and start as others complete, whenever the program waits for or tests any op of the context.
+ * One that is refused then fails the comm.
  * Calls that block without a request, as torcoll_recv() does, start those that wait when they begin,
  * not what other threads queue meanwhile.
  */
@@ -627,7 +632,7 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 /*
  * Start @n ops in one system call, in the order of the array. @n is 1 to TORCOLL_BATCH_MAX. On an
  * error *@started is the number of ops that were started, from the first on; wait for their requests
- * only. @started may be NULL.
+ * only. @started may be NULL. Refusals of ops beyond the depth are told by their waits.
  */
 int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
 			struct torcoll_request *reqs, uint32_t *started);

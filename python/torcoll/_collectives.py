@@ -35,7 +35,8 @@ class Collectives:
     others; with nowait they raise Busy instead.
 
     Raises PeerFailed, Mismatch, Timeout, Aborted, FabricDeleted: the comm has failed then. NotSupported, Invalid,
-    LimitReached and others mean that the op was refused, and no data was sent.
+    LimitReached and others mean that the op was refused, and no data was sent; a Request that raises them was refused
+    when its turn came, and the comm has failed then.
     """
 
     _place: Place

@@ -247,6 +247,68 @@ static void refused__says_so_at_the_wait(void **state)
 	assert_int_equal(torcoll_test(&req[1]), -EHOSTDOWN);
 }
 
+/*
+ * Who has submitted an op has given it a number, which the next one would get: the comm fails, once,
+ * with the reason if the module can tell.
+ */
+static void refused__fails_the_comm(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[4];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, -ECONNABORTED);
+	fake.sentence = "RLIMIT_MEMLOCK";
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[1]), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "allreduce: RLIMIT_MEMLOCK (EDQUOT)");
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	assert_int_equal(fake.handle.handle, f->comm->handle);
+	assert_int_equal(torcoll_test(&req[2]), -ECONNABORTED);
+	assert_int_equal(nposted, 1);
+}
+
+static void refused__is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+
+	f->t->features |= TORCOLL_FEATURE_TELL;
+	fake.slots = 1;
+	start(f, &req[0]);
+	start(f, &req[1]);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, -EBUSY);
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	fake.slots = 1;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	assert_int_equal(nposted, 2);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL);
+}
+
+/* A refusal that comes before the call returns is the call's: it may be repeated. */
+static void refused__at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EBUSY, -EDQUOT);
+	fake.sentence = "RLIMIT_MEMLOCK";
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &y, 1, TORCOLL_I32, TORCOLL_SUM, &req), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "allreduce: RLIMIT_MEMLOCK (EDQUOT)");
+	assert_int_equal(torcoll_wait(&req), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+	assert_false(torcoll__is_queued(f->t));
+	assert_null(f->t->jobs);
+	assert_null(f->t->lanes);
+	start(f, &req);
+	assert_int_equal(nposted, 1);
+}
+
 static void nowait__does_not_overtake(void **state)
 {
 	struct fixture *f = *state;
@@ -720,6 +782,9 @@ int main(void)
 		test_queue(wait__in_slices),
 		test_queue(run__waits_behind),
 		test_queue(refused__says_so_at_the_wait),
+		test_queue(refused__fails_the_comm),
+		test_queue(refused__is_told),
+		test_queue(refused__at_once),
 		test_queue(nowait__does_not_overtake),
 		test_queue(start__nowait_of_another_comm),
 		test_queue(deadline__passes_in_the_queue),

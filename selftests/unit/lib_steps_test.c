@@ -144,6 +144,85 @@ static void counts__come_from_the_root(void **state)
 	assert_string_equal(torcoll_last_error(), "gather: the root gives no counts (EINVAL)");
 }
 
+/* Once others have one step of the op, a refusal of the next cannot be repeated: they are told. */
+static void steps__refused_later_fail_the_comm(void **state)
+{
+	struct fixture *f = *state;
+	int32_t block[3] = { 0 };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+	struct torcoll_request req;
+
+	for (uint32_t i = 0; i < FAKE_RANKS; i++)
+		told_counts[i] = i + 1;
+	submits = 0;
+	fake.on_submit = do_two_steps;
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, -EDQUOT);
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	/* told with the reason, by the second call */
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 3);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL);
+	assert_int_equal(torcoll_test(&req), 0);
+
+	submits = 0;
+	f->t->features &= ~(uint64_t)TORCOLL_FEATURE_TELL;
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, -EDQUOT);
+	fake.sentence = "RLIMIT_MEMLOCK";
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	assert_int_equal(torcoll_test(&req), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "gather: RLIMIT_MEMLOCK (EDQUOT)");
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+}
+
+static void do_first_step(const struct torcoll_submit *s)
+{
+	if (!submits)
+		do_two_steps(s);
+}
+
+/* The library may be what refuses it. */
+static void steps__described_wrong_fail_the_comm(void **state)
+{
+	struct fixture *f = *state;
+	int32_t block[3] = { 0 };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+	struct torcoll_request req;
+
+	for (uint32_t i = 0; i < FAKE_RANKS; i++)
+		told_counts[i] = UINT64_MAX;
+	submits = 0;
+	fake.on_submit = do_first_step;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	assert_int_equal(torcoll_test(&req), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL && fake.submit.flags & ~TORCOLL_OP_FLAGS);
+}
+
+static void steps__refused_at_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1,
+		.send = told_counts, .flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+	struct torcoll_op ops[2] = { op, op };
+	struct torcoll_request req[2];
+	uint32_t started;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	fake.sentence = "RLIMIT_MEMLOCK";
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 2, req, &started), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "gather: RLIMIT_MEMLOCK (EDQUOT)");
+	assert_int_equal(started, 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+}
+
 /* Ops that come later wait until the last step has started: they are later on all ranks. */
 static void steps__keep_the_order(void **state)
 {
@@ -156,6 +235,8 @@ static void steps__keep_the_order(void **state)
 	struct torcoll_request req[2];
 	uint64_t first;
 
+	for (uint32_t i = 0; i < FAKE_RANKS; i++)
+		told_counts[i] = i + 1;
 	assert_int_equal(torcoll_submit(f->comm, &op, &req[0]), 0);
 	first = fake.submit.user_data;
 	memcpy((void *)(uintptr_t)fake.submit.recv_addr, told_counts, sizeof(told_counts));
@@ -369,6 +450,9 @@ int main(void)
 		test_open(displs__packed_ones_cost_nothing),
 		test_open(displs__beside_all_other_members),
 		test_open(counts__come_from_the_root),
+		test_open(steps__refused_later_fail_the_comm),
+		test_open(steps__described_wrong_fail_the_comm),
+		test_open(steps__refused_at_once),
 		test_open(steps__keep_the_order),
 		test_open(steps__keep_the_order_of_an_older_module),
 		test_open(start__gets_the_result),
