@@ -314,6 +314,14 @@ void torcoll__refusal_fail(struct torcoll_comm *comm, const struct torcoll_op *o
  */
 int torcoll__request_look(struct torcoll_request *req);
 
+/* ---- queue.c ---- */
+
+/*
+ * Return whether an op that the module does not have has a buffer that begins
+ * there. Context: t->queue.
+ */
+bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length);
+
 /* ---- watch.c ---- */
 
 /*

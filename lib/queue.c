@@ -445,6 +445,32 @@ uint64_t torcoll__queue_late(struct torcoll *t)
 	return late_ns;
 }
 
+/* Of what runs the module knows, but not of results that are still to be copied. */
+static bool job_has_buffers(const struct torcoll__job *job)
+{
+	switch (job->state) {
+	case TORCOLL__JOB_FAILED:
+		return false;
+	case TORCOLL__JOB_LAST:
+		return job->finish;
+	default:
+		return true;
+	}
+}
+
+bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length)
+{
+	const struct torcoll__job *job;
+
+	for (job = t->jobs; job; job = job->older)
+		if (job_has_buffers(job) &&
+		    (torcoll__u64(job->op.send) - addr < length ||
+		     torcoll__u64(job->op.recv) - addr < length ||
+		     job->desc.send_addr - addr < length || job->desc.recv_addr - addr < length))
+			return true;
+	return false;
+}
+
 /* ---- submission ---- */
 
 /*

@@ -401,10 +401,38 @@ int torcoll_register(struct torcoll *t, void *addr, size_t length)
 	return err;
 }
 
+/* What the module cannot know of. Context: t->queue. */
+static int region_check_unused(const struct torcoll *t, const struct torcoll_region *r)
+{
+	if (r->holds)
+		return torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p", r->holds,
+				     (void *)r->addr);
+	if (torcoll__queue_uses(t, r->addr, r->length))
+		return torcoll__fail(-EBUSY, "an op that waits for a slot uses the memory at %p",
+				     (void *)r->addr);
+	return 0;
+}
+
+/* Ops of the queue keep their memory; nor does one enter it meanwhile. */
+static void regions_lock(struct torcoll *t)
+{
+	pthread_mutex_lock(&t->queue);
+	pthread_rwlock_wrlock(&t->lock);
+}
+
+static void regions_unlock(struct torcoll *t)
+{
+	pthread_rwlock_unlock(&t->lock);
+	pthread_mutex_unlock(&t->queue);
+}
+
 static int region_del_at(struct torcoll *t, size_t i)
 {
-	int err = region_del_call(t, &t->regions[i]);
+	int err = region_check_unused(t, &t->regions[i]);
 
+	if (err)
+		return err;
+	err = region_del_call(t, &t->regions[i]);
 	if (err)
 		return torcoll__refused(t, err, "end of a registration");
 	region_remove(t, &t->regions[i]);
@@ -418,9 +446,6 @@ static int region_del(struct torcoll *t, uintptr_t addr)
 	if (i == t->nregions || t->regions[i].addr != addr || t->regions[i].automatic ||
 	    t->regions[i].cached || t->regions[i].allocated)
 		return torcoll__fail(-ENOENT, "nothing is registered at %p", (void *)addr);
-	if (t->regions[i].holds)
-		return torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p",
-				     t->regions[i].holds, (void *)addr);
 	return region_del_at(t, i);
 }
 
@@ -430,9 +455,9 @@ int torcoll_unregister(struct torcoll *t, void *addr)
 
 	if (err)
 		return err;
-	pthread_rwlock_wrlock(&t->lock);
+	regions_lock(t);
 	err = region_del(t, (uintptr_t)addr);
-	pthread_rwlock_unlock(&t->lock);
+	regions_unlock(t);
 	return err;
 }
 
@@ -480,29 +505,35 @@ int torcoll_alloc(struct torcoll *t, size_t length, void **p)
 	return err;
 }
 
+static int alloc_free(struct torcoll *t, void *p)
+{
+	struct torcoll_region *r = region_around(t, (uintptr_t)p, 1);
+	int err;
+
+	if (!r || !r->allocated || r->addr != (uintptr_t)p)
+		return torcoll__fail(-ENOENT, "nothing was allocated at %p", p);
+	err = region_check_unused(t, r);
+	if (err)
+		return err;
+	if (region_del_call(t, r))
+		return torcoll__refused(t, -EBUSY, "end of an allocation");
+	torcoll_sys_munmap(p, r->length);
+	region_remove(t, r);
+	return 0;
+}
+
 int torcoll_free(struct torcoll *t, void *p)
 {
-	struct torcoll_region *r;
-	int err = 0;
+	int err;
 
 	if (!p)
 		return 0;
 	err = torcoll__check(t, "end of an allocation");
 	if (err)
 		return err;
-	pthread_rwlock_wrlock(&t->lock);
-	r = region_around(t, (uintptr_t)p, 1);
-	if (!r || !r->allocated || r->addr != (uintptr_t)p)
-		err = torcoll__fail(-ENOENT, "nothing was allocated at %p", p);
-	else if (r->holds)
-		err = torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p", r->holds, p);
-	else if (region_del_call(t, r))
-		err = torcoll__refused(t, -EBUSY, "end of an allocation");
-	if (!err) {
-		torcoll_sys_munmap(p, r->length);
-		region_remove(t, r);
-	}
-	pthread_rwlock_unlock(&t->lock);
+	regions_lock(t);
+	err = alloc_free(t, p);
+	regions_unlock(t);
 	return err;
 }
 

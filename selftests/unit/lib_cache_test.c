@@ -343,15 +343,15 @@ static void alloc__is_a_region(void **state)
 	fake_errors(TORCOLL_IOC_REGION_ALLOC, -EDQUOT, 0);
 	assert_int_equal(torcoll_alloc(f->t, 100, &p), -EDQUOT);
 	assert_int_equal(torcoll_alloc(f->t, 100, &p), 0);
-	assert_ptr_equal(p, &fake.ring);
+	assert_ptr_equal(p, fake.memory);
 	assert_true(run(f, p, 100));
 	assert_int_equal(torcoll_unregister(f->t, p), -ENOENT);
 	assert_int_equal(torcoll_free(f->t, (char *)p + 1), -ENOENT);
 	fake_errors(TORCOLL_IOC_REGION_DEL, -EBUSY, 0);
 	assert_int_equal(torcoll_free(f->t, p), -EBUSY);
-	assert_true(fake.mapped);
+	assert_true(fake.memory_mapped);
 	assert_int_equal(torcoll_free(f->t, p), 0);
-	assert_false(fake.mapped);
+	assert_false(fake.memory_mapped);
 	assert_int_equal(torcoll_free(f->t, NULL), 0);
 	/* one that cannot be mapped is given back */
 	fake.no_map = true;

@@ -85,8 +85,9 @@ static struct fake {
 	} ring;
 	uint64_t post_on_wait;		/* what is posted while a call waits */
 	int32_t eventfd;
-	bool mapped, no_map;
-	uint64_t map_offset;		/* of what was made last */
+	char memory[4096];		/* of its region, of which there is one at a time */
+	uint64_t memory_offset;
+	bool ring_mapped, memory_mapped, no_map;
 	uint32_t batch_room;		/* ops that batches start before one is refused */
 	struct torcoll_sys_fabric fabric[2];
 	int fabrics;			/* number of these, or an error */
@@ -164,22 +165,28 @@ int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
 
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
 {
+	bool ring = offset == TORCOLL_MMAP_RING;
+	bool *mapped = ring ? &fake.ring_mapped : &fake.memory_mapped;
+
 	assert_int_equal(fd, FAKE_FD);
-	assert_int_equal(bytes, sizeof(fake.ring));
-	assert_int_equal(offset, fake.map_offset);
-	assert_false(fake.mapped);
+	assert_int_equal(bytes, ring ? sizeof(fake.ring) : sizeof(fake.memory));
+	assert_int_equal(offset, ring ? TORCOLL_MMAP_RING : fake.memory_offset);
+	assert_false(*mapped);
 	if (fake.no_map)
 		return NULL;
-	fake.mapped = true;
-	return &fake.ring;
+	*mapped = true;
+	return ring ? (void *)&fake.ring : fake.memory;
 }
 
 void torcoll_sys_munmap(void *p, size_t bytes)
 {
-	assert_ptr_equal(p, &fake.ring);
-	assert_int_equal(bytes, sizeof(fake.ring));
-	assert_true(fake.mapped);
-	fake.mapped = false;
+	bool ring = p == &fake.ring;
+	bool *mapped = ring ? &fake.ring_mapped : &fake.memory_mapped;
+
+	assert_true(ring || p == fake.memory);
+	assert_int_equal(bytes, ring ? sizeof(fake.ring) : sizeof(fake.memory));
+	assert_true(*mapped);
+	*mapped = false;
 }
 
 static void fake_ring_setup(struct torcoll_ring_setup *setup)
@@ -187,7 +194,6 @@ static void fake_ring_setup(struct torcoll_ring_setup *setup)
 	assert_int_equal(setup->size, sizeof(*setup));
 	assert_int_equal(setup->flags, 0);
 	fake.eventfd = setup->eventfd;
-	fake.map_offset = TORCOLL_MMAP_RING;
 	setup->entries = FAKE_RING;
 	setup->bytes = sizeof(fake.ring);
 	setup->entries_offset = sizeof(fake.ring.head);
@@ -198,9 +204,10 @@ static void fake_region_alloc(struct torcoll_region_alloc *alloc)
 {
 	assert_int_equal(alloc->size, sizeof(*alloc));
 	alloc->region = fake.next_handle++;
-	alloc->bytes = sizeof(fake.ring);
+	alloc->bytes = sizeof(fake.memory);
 	alloc->offset = (uint64_t)alloc->region << 32;
-	fake.map_offset = alloc->offset;
+	fake.memory_offset = alloc->offset;
+	fake.regions++;
 }
 
 static void fake_info(struct torcoll_info *info)
@@ -450,7 +457,8 @@ static int teardown(void **state)
 	torcoll_close(f->t);
 	assert_int_equal(fake.opened, 0);
 	assert_int_equal(fake.watches, 0);
-	assert_false(fake.mapped);
+	assert_false(fake.ring_mapped);
+	assert_false(fake.memory_mapped);
 	return 0;
 }
 

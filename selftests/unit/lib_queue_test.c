@@ -586,6 +586,33 @@ static void batch__rest_waits(void **state)
 	torcoll_prepared_free(p);
 }
 
+/* What waits in the library uses its memory, as what runs. */
+static void memory__of_what_waits_is_busy(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+	int32_t reg[2];
+	void *p;
+
+	f->t->features |= TORCOLL_FEATURE_ALLOC;
+	assert_int_equal(torcoll_alloc(f->t, sizeof(x), &p), 0);
+	assert_int_equal(torcoll_register(f->t, reg, sizeof(reg)), 0);
+	fake.slots = 0;
+	assert_int_equal(torcoll_isend(f->comm, p, 1, TORCOLL_I32, 1, &req[0]), 0);
+	assert_int_equal(torcoll_irecv(f->comm, &reg[1], 1, TORCOLL_I32, 1, &req[1]), 0);
+	assert_int_equal(f->t->queued, 2);
+	assert_int_equal(torcoll_free(f->t, p), -EBUSY);
+	assert_non_null(strstr(torcoll_last_error(), "an op that waits for a slot uses the memory at "));
+	assert_int_equal(torcoll_unregister(f->t, reg), -EBUSY);
+	fake.slots = 2;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[0]), -EAGAIN);
+	assert_int_equal(nposted, 2);
+	/* from now on the module knows of it */
+	assert_int_equal(torcoll_free(f->t, p), 0);
+	assert_int_equal(torcoll_unregister(f->t, reg), 0);
+}
+
 /* What waits goes with its comm. */
 static void close__drops_what_waits(void **state)
 {
@@ -795,6 +822,7 @@ int main(void)
 		test_queue(deadline__at_the_end_of_time),
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
+		test_queue(memory__of_what_waits_is_busy),
 		test_queue(close__drops_what_waits),
 		test_queue(fds__or_result),
 		test_queue(fds__none_to_wait_with),

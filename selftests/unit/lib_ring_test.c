@@ -294,10 +294,10 @@ static void child__is_refused(void **state)
 		bool good = torcoll_test(&req) == -EPERM && torcoll_wait(&req) == -EPERM &&
 			    torcoll_barrier(f->comm) == -EPERM &&
 			    torcoll_register(f->t, &x, sizeof(x)) == -EPERM &&
-			    strstr(torcoll_last_error(), "parent") && fake.mapped;
+			    strstr(torcoll_last_error(), "parent") && fake.ring_mapped;
 
 		torcoll_close(f->t);
-		_exit(!good || !fake.mapped);
+		_exit(!good || !fake.ring_mapped);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
