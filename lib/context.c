@@ -144,12 +144,12 @@ void torcoll_close(struct torcoll *t)
 {
 	if (!t)
 		return;
-	/* a child of fork() may keep the file open */
+	/* a child of fork() may keep the file open, with which all of it would go */
 	while (t->comms)
 		torcoll_comm_close(t->comms);
 	if (!torcoll__is_forked(t))
-		torcoll__region_unmap_all(t);
-	/* the file, with which the module releases regions, is open while the ring is mapped */
+		torcoll__region_del_all(t);
+	/* the file is open while the ring is mapped */
 	torcoll__ring_free(t->ring, torcoll__is_forked(t));
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);

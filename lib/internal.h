@@ -157,8 +157,8 @@ uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t leng
 bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s, uint64_t sent,
 			   uint64_t received);
 
-/* Unmap the module's memory, which keeps the file open. */
-void torcoll__region_unmap_all(struct torcoll *t);
+/* Release all regions, at the end of the context, and unmap the module's memory. */
+void torcoll__region_del_all(struct torcoll *t);
 
 /*
  * Return the region that contains all of (@addr, @length), held until it is

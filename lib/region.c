@@ -537,11 +537,14 @@ int torcoll_free(struct torcoll *t, void *p)
 	return err;
 }
 
-void torcoll__region_unmap_all(struct torcoll *t)
+void torcoll__region_del_all(struct torcoll *t)
 {
-	for (size_t i = 0; i < t->nregions; i++)
+	for (size_t i = 0; i < t->nregions; i++) {
+		region_del_call(t, &t->regions[i]);
 		if (t->regions[i].allocated)
 			torcoll_sys_munmap((void *)t->regions[i].addr, t->regions[i].length);
+	}
+	cache_drop_leftovers(t);
 }
 
 /* ---- for prepared ops ---- */
