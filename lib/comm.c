@@ -96,7 +96,8 @@ static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_c
 /* Store the node of each rank, once their number is known. */
 static int members_keep(struct torcoll_comm *comm, const uint32_t *members)
 {
-	comm->members = calloc(comm->size, sizeof(*comm->members));
+	comm->room = comm->size;
+	comm->members = calloc(comm->room, sizeof(*comm->members));
 	if (!comm->members)
 		return torcoll__fail(-ENOMEM, "comm %s: out of memory", comm->name);
 	for (uint32_t i = 0; i < comm->size; i++)
@@ -161,7 +162,8 @@ free:
 
 /*
  * Allocate a comm like @comm for the surviving ranks; its members are not known
- * yet.
+ * yet. There can be more than @comm has: others shrink the comm that failed
+ * first, of which it is an heir.
  */
 static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
 {
@@ -178,7 +180,8 @@ static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
 	if (!heir)
 		return NULL;
 	memcpy(heir->exclude, comm->exclude, sizeof(heir->exclude));
-	heir->members = calloc(comm->size, sizeof(*heir->members));
+	heir->room = comm->room;
+	heir->members = calloc(heir->room, sizeof(*heir->members));
 	if (heir->members)
 		return heir;
 	torcoll__comm_free(heir);
@@ -208,7 +211,7 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 			.depth = comm->depth,
 			.deadline_ns = deadline_ns,
 			.members = torcoll__u64(heir->members),
-			.room = comm->size,
+			.room = heir->room,
 		};
 		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_COMM_SHRINK, &call);
 	} while (err == -EINTR);

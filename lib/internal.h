@@ -71,6 +71,7 @@ struct torcoll_comm {
 	uint32_t handle;
 	uint32_t rank;
 	uint32_t size;
+	uint32_t room;			/* for members; heirs have as much as the first comm */
 	/* config of the join, for groups made from the comm */
 	uint64_t fabric;
 	char *name;

@@ -310,6 +310,18 @@ static void torcoll_comm_shrink__makes_another(void **state)
 	assert_int_equal(fake.handle.handle, 2);
 }
 
+/* Of an heir's heir the list can be as long as of the first comm: the fake looks at its room. */
+static void torcoll_comm_shrink__of_an_heir(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *heir[2];
+
+	assert_int_equal(torcoll_comm_shrink(f->comm, 0, &heir[0]), 0);
+	assert_int_equal(torcoll_comm_shrink(heir[0], 0, &heir[1]), 0);
+	assert_int_equal(fake.shrink.comm, heir[0]->handle);
+	assert_int_equal(torcoll_comm_size(heir[1]), FAKE_RANKS - 1);
+}
+
 static void torcoll_comm_shrink__says_who_is_missing(void **state)
 {
 	struct fixture *f = *state;
@@ -444,6 +456,7 @@ int main(void)
 		test_open(comm_set_algorithm__refuses),
 		test_open(comm_set_algorithm__names_the_word),
 		test_open(torcoll_comm_shrink__makes_another),
+		test_open(torcoll_comm_shrink__of_an_heir),
 		test_open(torcoll_comm_shrink__says_who_is_missing),
 		test_open(torcoll_comm_close__frees_in_any_order),
 	};
