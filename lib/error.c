@@ -65,18 +65,27 @@ const char *torcoll_last_error(void)
 	return sentence;
 }
 
-static void append_name(int err)
+/* Return what is behind the text of a sentence; "" if the error has no name. */
+static const char *suffix_of(int err, char *to, size_t room)
 {
 	int i = errors_find(abs(err));
+
+	snprintf(to, room, i < 0 ? "" : " (%s)", i < 0 ? "" : errors[i].name);
+	return to;
+}
+
+static void append_name(int err)
+{
+	char suffix[sizeof(" (ECONNABORTED)")];
 	size_t len;
 
-	if (i < 0)
+	if (!suffix_of(err, suffix, sizeof(suffix))[0])
 		return;
 	/*
 	 * The name of the error is more important than the end of a long text.
 	 */
-	len = strnlen(sentence, sizeof(sentence) - sizeof(" (ECONNABORTED)"));
-	snprintf(sentence + len, sizeof(sentence) - len, " (%s)", errors[i].name);
+	len = strnlen(sentence, sizeof(sentence) - sizeof(suffix));
+	snprintf(sentence + len, sizeof(sentence) - len, "%s", suffix);
 }
 
 int torcoll__fail(int err, const char *fmt, ...)
@@ -89,6 +98,24 @@ int torcoll__fail(int err, const char *fmt, ...)
 	append_name(err);
 	torcoll__debug(TORCOLL__WARN, "%s", sentence);
 	return err;
+}
+
+/* Return whether the sentence is about @what, and ends with this error. */
+static bool sentence_is_of(int err, const char *what)
+{
+	char suffix[sizeof(" (ECONNABORTED)")];
+	size_t len = strlen(sentence), head = strlen(what), tail;
+
+	tail = strlen(suffix_of(err, suffix, sizeof(suffix)));
+	return tail && len > head + tail && !strncmp(sentence, what, head) && sentence[head] == ':' &&
+	       !strcmp(sentence + len - tail, suffix);
+}
+
+int torcoll__fail_again(int err, const char *what)
+{
+	if (sentence_is_of(err, what))
+		return err;
+	return torcoll__fail(err, "%s: %s", what, torcoll_strerror(err));
 }
 
 #define REASON_MAX	(SENTENCE_MAX - 64)

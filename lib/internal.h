@@ -99,6 +99,12 @@ __printf(2, 3)
 int torcoll__fail(int err, const char *fmt, ...);
 
 /*
+ * The same for an error of @what that was told before, when it may have been told
+ * with the reason: a sentence like that stays.
+ */
+int torcoll__fail_again(int err, const char *what);
+
+/*
  * The same for a refusal by the module or a failed op: @what failed, followed
  * by the module's reason.
  */

@@ -688,7 +688,8 @@ int torcoll_wait_any(struct torcoll_request *const *reqs, uint32_t n, uint64_t d
 
 /*
  * Wait until all of @n ops are complete; NULL entries are ignored. Returns the first status in the
- * array that is not 0. Returns -EAGAIN if the deadline passes before.
+ * array that is not 0, whose message torcoll_last_error() has then. Returns -EAGAIN if the deadline
+ * passes before.
  */
 int torcoll_wait_all(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns);
 

@@ -186,6 +186,12 @@ static int not_started(void)
 	return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
 }
 
+/* Return the status of a complete op, once more. */
+static int status_again(const struct torcoll_request *req)
+{
+	return req->status ? torcoll__fail_again(req->status, torcoll__op_name(req->collective)) : 0;
+}
+
 /*
  * Check a request before a wait or a test. Return 0: the op was not complete
  * when it was looked at last; 1: it was, and @status is what the caller gets.
@@ -194,7 +200,7 @@ static int request_check(const struct torcoll_request *req, int *status)
 {
 	switch (req->state) {
 	case TORCOLL__REQ_DONE:
-		*status = req->status;
+		*status = status_again(req);
 		return 1;
 	case TORCOLL__REQ_PENDING:
 	case TORCOLL__REQ_JOB:
@@ -276,7 +282,7 @@ static int wanted_try(const struct wanted *w, uint32_t *index)
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!w->reqs[i])
 			continue;
-		status = w->reqs[i]->state == TORCOLL__REQ_DONE ? w->reqs[i]->status :
+		status = w->reqs[i]->state == TORCOLL__REQ_DONE ? status_again(w->reqs[i]) :
 								  request_try(w->reqs[i]);
 		if (status != -EAGAIN) {
 			*index = i;
@@ -452,15 +458,20 @@ int torcoll_wait_any(struct torcoll_request *const *reqs, uint32_t n, uint64_t d
 
 int torcoll_wait_all(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns)
 {
+	char why[TORCOLL__SENTENCE_MAX];
 	int first = 0, err;
 
 	for (uint32_t i = 0; i < n; i++) {
 		err = reqs[i] ? torcoll_wait_until(reqs[i], deadline_ns) : 0;
 		if (err == -EAGAIN)
 			return err;
-		if (!first)
-			first = err;
+		if (first || !err)
+			continue;
+		first = err;
+		torcoll__sentence_keep(why);
 	}
+	if (first)
+		torcoll__sentence_say(why);
 	return first;
 }
 

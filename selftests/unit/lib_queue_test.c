@@ -798,6 +798,33 @@ static void all__first_failure(void **state)
 	assert_int_equal(torcoll_test(&req[1]), 0);
 }
 
+/* The sentence is of the failure that is returned, also if that was known before. */
+static void all__sentence_of_the_first_failure(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+	struct torcoll_request *reqs[2] = { &req[0], &req[1] };
+	uint32_t index;
+
+	start(f, &req[0]);
+	start(f, &req[1]);
+	post(posted[0], -EFAULT, 0);
+	post(posted[1], -ECONNABORTED, 0);
+	fake.sentence = "rank 3 was killed";
+	assert_int_equal(torcoll_wait_all(reqs, 2, 0), -EFAULT);
+	assert_string_equal(torcoll_last_error(), "allreduce: rank 3 was killed (EFAULT)");
+	/* which says more than what is known of the request */
+	assert_int_equal(torcoll_wait(&req[0]), -EFAULT);
+	assert_string_equal(torcoll_last_error(), "allreduce: rank 3 was killed (EFAULT)");
+	assert_int_equal(torcoll_test(&req[1]), -ECONNABORTED);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: another rank left, aborted or was killed (ECONNABORTED)");
+	assert_int_equal(torcoll_wait_any(reqs, 2, 0, &index), -EFAULT);
+	assert_int_equal(index, 0);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: memory cannot be read or written (EFAULT)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -829,6 +856,7 @@ int main(void)
 		test_queue(fds__cannot_be_polled),
 		test_queue(any__tells_which),
 		test_queue(all__first_failure),
+		test_queue(all__sentence_of_the_first_failure),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY;
