@@ -163,21 +163,37 @@ static void scalar_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
 	p->desc.scalar = torcoll__u64(&p->scalar);
 }
 
+/* Buffers up to here the module copies rather than pins, so that limits are no matter. */
+#define COPIED_BYTES	4096
+
 /*
- * Register a buffer for a prepared op. If a part of it is already registered,
- * it cannot be registered as a whole, and each start pins it.
+ * Return whether an op can do without the registration that was refused: of
+ * memory of which a part is registered, or that can only be read, or so little
+ * that each start copies it. What else is wrong with it, a start is told.
  */
+static bool is_dispensable(int err, uint64_t bytes, bool recv)
+{
+	return err == -EEXIST || (err == -EFAULT && !recv) || bytes <= COPIED_BYTES;
+}
+
+/* Register a buffer for a prepared op, if that is possible; else each start pins it. */
 static int buffer_hold(struct torcoll_prepared *p, const struct torcoll_op *op, bool recv,
 		       uint32_t *region)
 {
 	uint64_t bytes = torcoll__op_bytes(p->comm, op, recv);
+	char kept[TORCOLL__SENTENCE_MAX];
 	int err;
 
 	*region = 0;
 	if (!bytes)
 		return 0;
+	torcoll__sentence_keep(kept);
 	err = torcoll__region_hold(p->comm->t, recv ? op->recv : op->send, bytes, region);
-	return err == -EEXIST ? 0 : err;
+	if (!err || !is_dispensable(err, bytes, recv))
+		return err;
+	/* nothing has failed that the program called */
+	torcoll__sentence_say(kept);
+	return 0;
 }
 
 /* In place, the longer of two buffers at one address holds the other. */

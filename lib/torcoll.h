@@ -643,9 +643,11 @@ struct torcoll_prepared;
 /*
  * Prepare an op that is called repeatedly: check and encode it once, and register its buffers until
  * it is freed. If they are in registered memory already, that memory cannot be unregistered
- * meanwhile; if they overlap it partly, each start pins them. The caller may reuse @op and its counts
- * when the call returns. @op must not have a deadline. Preparing is not collective, starting is. The
- * caller owns *@p until torcoll_prepared_free().
+ * meanwhile; if they overlap it partly, or can only be read, each start pins them. The caller may
+ * reuse @op and its counts when the call returns. @op must not have a deadline. Preparing is not
+ * collective, starting is. The caller owns *@p until torcoll_prepared_free(). Errors: those of
+ * torcoll_register() and torcoll_submit(), -EOPNOTSUPP (displacements, a function,
+ * TORCOLL_OP_AT_START or TORCOLL_OP_COUNTS_AT_ROOT).
  */
 int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 		    struct torcoll_prepared **p);

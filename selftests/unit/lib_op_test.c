@@ -460,17 +460,52 @@ static void torcoll_prepare__refuses(void **state)
 	struct fixture *f = *state;
 	struct torcoll_prepared *p;
 	struct torcoll_op op;
-	int x = 0;
+	static int x[2000];
 
-	op = small_op(&x);
+	op = small_op(x);
 	op.deadline_ns = 5;
 	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EINVAL);
 	op.deadline_ns = 0;
 	op.flags = ~0U;
 	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EINVAL);
 	op.flags = 0;
+	op.count = ARRAY_SIZE(x);
 	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
 	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EDQUOT);
+	/* what is written to must be writable */
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EFAULT, -EFAULT);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EFAULT);
+}
+
+/* What the plain call takes can be prepared: memory that can only be read, and little of it. */
+static void torcoll_prepare__what_cannot_be_registered(void **state)
+{
+	struct fixture *f = *state;
+	static const int in[2000];
+	struct torcoll_op op = {
+		.collective = TORCOLL_SEND, .type = TORCOLL_I32, .count = ARRAY_SIZE(in), .send = in,
+		.peer = 1,
+	};
+	struct torcoll_prepared *p;
+	struct torcoll_request req;
+	int x = 0;
+
+	torcoll__fail(-EINVAL, "something else");
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EFAULT, 0);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	assert_string_equal(torcoll_last_error(), "something else (EINVAL)");
+	assert_int_equal(torcoll_start(p, &req), 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake.submit.send_region, 0);
+	torcoll_prepared_free(p);
+
+	op = small_op(&x);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, -EDQUOT);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	assert_int_equal(torcoll_start(p, &req), 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	torcoll_prepared_free(p);
 }
 
 static void torcoll_deadline__from_now(void **state)
@@ -533,6 +568,7 @@ int main(void)
 		test_open(torcoll_prepare__keeps_what_it_was_told),
 		test_open(torcoll_prepare__keeps_counts_of_both_ways_and_the_factor),
 		test_open(torcoll_prepare__refuses),
+		test_open(torcoll_prepare__what_cannot_be_registered),
 		test_closed(torcoll_deadline__from_now),
 		test_closed(torcoll_deadline__far_away),
 		test_closed(names__both_ways),
