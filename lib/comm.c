@@ -248,6 +248,7 @@ static struct torcoll__job *comm_leave(struct torcoll_comm *comm)
 	comm_unlink(comm);
 	pthread_rwlock_unlock(&t->lock);
 	pthread_mutex_lock(&t->queue);
+	torcoll__jobs_settle(comm);
 	jobs = torcoll__jobs_take(t, comm);
 	pthread_mutex_unlock(&t->queue);
 	/* another thread that reaps must not take the handle for that of a later comm */

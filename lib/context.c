@@ -124,6 +124,7 @@ int torcoll_open(struct torcoll **out)
 	}
 	pthread_rwlock_init(&t->lock, NULL);
 	pthread_mutex_init(&t->queue, NULL);
+	pthread_cond_init(&t->advanced, NULL);
 	err = check_module(t);
 	if (err)
 		goto close;
@@ -131,6 +132,7 @@ int torcoll_open(struct torcoll **out)
 	return 0;
 
 close:
+	pthread_cond_destroy(&t->advanced);
 	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);
 	torcoll_sys_close(t->fd);
@@ -155,6 +157,9 @@ void torcoll_close(struct torcoll *t)
 	torcoll_sys_close(t->fd);
 	free(t->regions);
 	free(t->leftover);
+	/* it would wait for threads of the parent */
+	if (!torcoll__is_forked(t))
+		pthread_cond_destroy(&t->advanced);
 	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);
 	free(t);

@@ -8,7 +8,8 @@
  * therefore wait while memory is pinned. A comm does not change after its
  * creation, except for a counter and its choice of algorithms, which the caller
  * serialises with ops. torcoll.queue protects ops that wait for a slot, and is
- * held while one is started; torcoll.lock is inside it.
+ * held while one is started, but not while the next step of one is described: see
+ * job.h. torcoll.lock is inside it.
  */
 #ifndef TORCOLL_INTERNAL_H
 #define TORCOLL_INTERNAL_H
@@ -56,6 +57,7 @@ struct torcoll {
 	unsigned int forks;		/* of the process, when the context was opened */
 	/* queue.c */
 	pthread_mutex_t queue;		/* lanes, jobs and watches */
+	pthread_cond_t advanced;	/* a job is no longer ADVANCING */
 	struct torcoll__lane *lanes;	/* that are not empty */
 	struct torcoll__job *jobs;	/* all */
 	uint32_t queued;		/* jobs in lanes */

@@ -7,14 +7,33 @@
  *	from	to	by
  *	READY	LAST	the pusher starts the step in job->desc, and it is the last
  *	READY	BUSY	the same, and job->advance will describe the next step
- *	BUSY	READY	the pusher: that step is complete
- *	any	FAILED	the pusher: a step was refused or failed
+ *	BUSY	ADVANCING	the pusher: that step is complete; it calls job->advance
+ *	ADVANCING	READY	the same, which has described the next step
+ *	any	FAILED	the pusher: a step was refused or failed, or is late
  *
  * Once a step was started, or the call that submits has returned, other ranks
  * count on the op: a job that fails then fails its comm. Before that the call
  * returns the refusal.
  *
- * The pusher is any thread that holds torcoll.queue. Once a job is LAST or
+ * The pusher is any thread that holds torcoll.queue, but for job->advance: that
+ * calls the program's operator, which may take long and wait for what other
+ * threads have, so the lock is released. While a job is ADVANCING it is the first
+ * of its lane and belongs to that thread. The others read of it the state, and
+ * what does not change: op's buffers and deadline.
+ *
+ *	who meanwhile			does
+ *	another pusher			skips the lane, whose jobs are later ones, and
+ *					comes back by the clock: a failure may be no event
+ *	a late job is looked for	this one is not READY, so it stays
+ *	torcoll_abort(), a failure	the next step is refused, which ends the job
+ *	torcoll_comm_close()		waits until none of its comm advances: after that
+ *					the thread has neither job nor lane
+ *	a submission behind it		is appended to the lane
+ *	fork()				the child has no such thread, and closes without
+ *					waiting, nor are its locks taken
+ *
+ * A lane with jobs is only freed by who closes its comm. Thus a pusher finds its
+ * lane again; all others, also the next one, may have changed. Once a job is LAST or
  * FAILED it is not in a lane, and belongs to the owner of its request, who ends
  * and frees it.
  */
@@ -26,6 +45,7 @@
 enum torcoll__job_state {
 	TORCOLL__JOB_READY,
 	TORCOLL__JOB_BUSY,
+	TORCOLL__JOB_ADVANCING,
 	TORCOLL__JOB_LAST,
 	TORCOLL__JOB_FAILED,
 };
@@ -91,9 +111,10 @@ bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcol
 
 /*
  * Start what can start, but not more often than every some microseconds unless
- * @now. Cheap if nothing waits.
+ * @now. Cheap if nothing waits. Return whether another thread advances an op:
+ * look again soon, as no event may tell that it has failed.
  */
-void torcoll__push(struct torcoll *t, bool now);
+bool torcoll__push(struct torcoll *t, bool now);
 
 /* Return when a push is due as an op that waits is late; 0: never. */
 uint64_t torcoll__queue_late(struct torcoll *t);
@@ -103,6 +124,9 @@ enum torcoll__job_state torcoll__job_look(struct torcoll__job *job);
 
 /* Free the job of a complete op. */
 void torcoll__job_end(struct torcoll__job *job);
+
+/* Wait until no thread advances a job of the comm. Context: t->queue. */
+void torcoll__jobs_settle(const struct torcoll_comm *comm);
 
 /*
  * Take the jobs of a comm out of the queue; free them when the module has ended

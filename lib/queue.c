@@ -23,7 +23,7 @@
 #define LATE_NS		1000000000
 
 struct torcoll__lane {
-	struct torcoll__lane *next;
+	struct torcoll__lane *next, **link;
 	const struct torcoll_comm *comm;
 	uint32_t role;			/* TORCOLL_SEND, TORCOLL_RECV; 0: collectives */
 	uint32_t peer;
@@ -184,9 +184,21 @@ static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
 	lane->role = torcoll__role(desc);
 	lane->peer = lane->role ? desc->peer : 0;
 	lane->last = &lane->first;
+	lane->link = &comm->t->lanes;
 	lane->next = comm->t->lanes;
+	if (lane->next)
+		lane->next->link = &lane->next;
 	comm->t->lanes = lane;
 	return lane;
+}
+
+/* Free a lane without jobs. */
+static void lane_free(struct torcoll__lane *lane)
+{
+	*lane->link = lane->next;
+	if (lane->next)
+		lane->next->link = lane->link;
+	free(lane);
 }
 
 /* Of two times, of which each may be 0: never. */
@@ -198,7 +210,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 /* Return when a job is late that was given no slot; 0: never. */
 static uint64_t job_late_ns(const struct torcoll__job *job)
 {
-	uint64_t deadline_ns = job->desc.deadline_ns;
+	/* prepared ops have none; desc may be about to change */
+	uint64_t deadline_ns = job->op.deadline_ns;
 
 	return deadline_ns && deadline_ns < UINT64_MAX - LATE_NS ? deadline_ns + LATE_NS : 0;
 }
@@ -270,14 +283,23 @@ static void job_refused(struct torcoll__job *job, int err, uint32_t rank)
 	job_fail(job, err, rank, kept);
 }
 
-/* Describe the step after one that is complete. */
+/*
+ * Describe the step after one that is complete. That may call the program's
+ * operator, and copy much: see job.h. Context: t->queue, which is released
+ * meanwhile.
+ */
 static void job_describe(struct torcoll__job *job)
 {
+	struct torcoll *t = job->comm->t;
 	char kept[TORCOLL__SENTENCE_MAX];
 	int ret;
 
+	job->state = TORCOLL__JOB_ADVANCING;
+	pthread_mutex_unlock(&t->queue);
 	torcoll__sentence_keep(kept);
 	ret = job->advance(job);
+	pthread_mutex_lock(&t->queue);
+	pthread_cond_broadcast(&t->advanced);
 	if (ret < 0) {
 		job_fail(job, ret, ~0U, kept);
 		return;
@@ -331,6 +353,8 @@ static bool job_push(struct torcoll__job *job)
 {
 	bool moved;
 
+	if (job->state == TORCOLL__JOB_ADVANCING)
+		return false;
 	do {
 		if (job->state == TORCOLL__JOB_BUSY)
 			moved = job_advance(job);
@@ -388,29 +412,26 @@ static void lane_expire(struct torcoll__lane *lane, uint64_t now)
 		jobs_expire(lane, now);
 }
 
-/* Context: t->queue. */
+/* Context: t->queue, which may be released meanwhile; the lane stays. */
 static void lane_push(struct torcoll__lane *lane)
 {
 	while (lane->first && job_push(lane->first))
 		lane_pop(lane);
 }
 
-/* Context: t->queue. */
+/* Context: t->queue, which may be released meanwhile. */
 static void push_all(struct torcoll *t)
 {
-	struct torcoll__lane *lane, **p = &t->lanes;
+	struct torcoll__lane *lane, *next;
 
 	t->pushed_tail = torcoll__ring_tail(t);
 	t->pushed_ns = torcoll_sys_now_ns();
-	while ((lane = *p)) {
+	for (lane = t->lanes; lane; lane = next) {
 		lane_push(lane);
 		lane_expire(lane, t->pushed_ns);
-		if (lane->first) {
-			p = &lane->next;
-		} else {
-			*p = lane->next;
-			free(lane);
-		}
+		next = lane->next;
+		if (!lane->first)
+			lane_free(lane);
 	}
 }
 
@@ -421,14 +442,34 @@ static bool push_is_due(const struct torcoll *t)
 	       torcoll_sys_now_ns() - t->pushed_ns >= PUSH_NS;
 }
 
-void torcoll__push(struct torcoll *t, bool now)
+static bool lane_advances(const struct torcoll__lane *lane)
 {
+	return lane->first && lane->first->state == TORCOLL__JOB_ADVANCING;
+}
+
+static bool any_advances(const struct torcoll *t)
+{
+	const struct torcoll__lane *lane;
+
+	for (lane = t->lanes; lane; lane = lane->next)
+		if (lane_advances(lane))
+			return true;
+	return false;
+}
+
+bool torcoll__push(struct torcoll *t, bool now)
+{
+	bool advances = false;
+
 	if (!torcoll__is_queued(t))
-		return;
+		return false;
 	pthread_mutex_lock(&t->queue);
-	if (now || push_is_due(t))
+	if (now || push_is_due(t)) {
 		push_all(t);
+		advances = any_advances(t);
+	}
 	pthread_mutex_unlock(&t->queue);
+	return advances;
 }
 
 uint64_t torcoll__queue_late(struct torcoll *t)
@@ -462,12 +503,17 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
 {
 	const struct torcoll__job *job;
 
-	for (job = t->jobs; job; job = job->older)
-		if (job_has_buffers(job) &&
-		    (torcoll__u64(job->op.send) - addr < length ||
-		     torcoll__u64(job->op.recv) - addr < length ||
-		     job->desc.send_addr - addr < length || job->desc.recv_addr - addr < length))
+	for (job = t->jobs; job; job = job->older) {
+		if (!job_has_buffers(job))
+			continue;
+		if (torcoll__u64(job->op.send) - addr < length ||
+		    torcoll__u64(job->op.recv) - addr < length)
 			return true;
+		/* of a prepared op, which does not advance, there is nothing else */
+		if (job->state != TORCOLL__JOB_ADVANCING &&
+		    (job->desc.send_addr - addr < length || job->desc.recv_addr - addr < length))
+			return true;
+	}
 	return false;
 }
 
@@ -482,16 +528,18 @@ static int job_enter(struct torcoll__lane *lane, struct torcoll__job *job)
 {
 	struct torcoll *t = job->comm->t;
 
+	jobs_link(job);
 	lane_append(lane, job);
 	/* results that were seen before anything waited */
 	if (t->queued == 1)
 		torcoll__ring_reap(t);
 	if (lane->first == job)
 		lane_push(lane);
-	if (job->state == TORCOLL__JOB_FAILED && !job->bound)
+	if (job->state == TORCOLL__JOB_FAILED && !job->bound) {
+		jobs_unlink(job);
 		return job->err;
+	}
 	job->bound = true;
-	jobs_link(job);
 	return 0;
 }
 
@@ -585,19 +633,33 @@ static void lane_clear(struct torcoll__lane *lane)
 		lane_pop(lane);
 }
 
+static bool comm_advances(const struct torcoll_comm *comm)
+{
+	const struct torcoll__lane *lane;
+
+	for (lane = comm->t->lanes; lane; lane = lane->next)
+		if (lane->comm == comm && lane_advances(lane))
+			return true;
+	return false;
+}
+
+void torcoll__jobs_settle(const struct torcoll_comm *comm)
+{
+	while (comm_advances(comm))
+		pthread_cond_wait(&comm->t->advanced, &comm->t->queue);
+}
+
 struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_comm *comm)
 {
 	struct torcoll__job *job, *older, *taken = NULL;
-	struct torcoll__lane *lane, **p = &t->lanes;
+	struct torcoll__lane *lane, *next;
 
-	while ((lane = *p)) {
-		if (lane->comm != comm) {
-			p = &lane->next;
+	for (lane = t->lanes; lane; lane = next) {
+		next = lane->next;
+		if (lane->comm != comm)
 			continue;
-		}
 		lane_clear(lane);
-		*p = lane->next;
-		free(lane);
+		lane_free(lane);
 	}
 	for (job = t->jobs; job; job = older) {
 		older = job->older;

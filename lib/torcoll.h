@@ -609,7 +609,8 @@ struct torcoll_displs {
  * It must be associative, and need not be commutative: the operands are in rank order.
  *
  * @reduce sets inout[i] = in[i] op inout[i] for @count elements; @in comes from lower ranks. It is
- * called by threads that wait for or test any op of the context, and must not call this library.
+ * called by threads that wait for, test or start any op of the context, by several at a time for
+ * several ops, and must not call this library. It may wait for other threads that do.
  * @element is the size of an element in bytes; 0: that of the op's type. If given, the op's type is 0.
  *
  * The ranks exchange their vectors, and each calls the operator. An allreduce, reduce or

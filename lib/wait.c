@@ -254,9 +254,9 @@ static uint64_t slice_of(uint64_t left)
  * Sleep until there is something to look at: 0. -EAGAIN: a descriptor of the
  * caller's is ready, or the deadline has passed. There is no other result: the op
  * goes on, and the caller would take one for its end. Without a watch, or where
- * the descriptors cannot be polled, it is time to look after a slice.
+ * the descriptors cannot be polled, or @soon, it is time to look after a slice.
  */
-static int wanted_sleep(struct torcoll *t, const struct wanted *w, int watch)
+static int wanted_sleep(struct torcoll *t, const struct wanted *w, int watch, bool soon)
 {
 	uint64_t left = time_until(w->deadline_ns);
 	/* for what the module does not know yet it has no event */
@@ -266,7 +266,9 @@ static int wanted_sleep(struct torcoll *t, const struct wanted *w, int watch)
 
 	if (sleep > left)
 		sleep = left;
-	ready = torcoll_sys_poll(w->fds, w->nfds + watched, watched ? sleep : slice_of(sleep));
+	if (soon || !watched)
+		sleep = slice_of(sleep);
+	ready = torcoll_sys_poll(w->fds, w->nfds + watched, sleep);
 	if (ready < 0 && ready != -EINTR)
 		torcoll_sys_poll(NULL, 0, slice_of(sleep));
 	if (ready > (watched && w->fds[w->nfds].revents))
@@ -346,6 +348,7 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 {
 	bool single = w->n == 1 && !w->nfds;
 	int watch, err, slept = 0;
+	bool soon;
 
 	torcoll__push(t, true);
 	err = wanted_try(w, index);
@@ -358,7 +361,7 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 		/* what happens from now on ends the sleep */
 		if (watch >= 0)
 			torcoll_sys_watch_clear(watch);
-		torcoll__push(t, true);
+		soon = torcoll__push(t, true);
 		err = wanted_try(w, index);
 		if (err != -EAGAIN)
 			break;
@@ -367,7 +370,7 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 			if (err != -EINPROGRESS)
 				break;
 		}
-		slept = wanted_sleep(t, w, watch);
+		slept = wanted_sleep(t, w, watch, soon);
 	} while (!slept);
 	if (watch >= 0)
 		torcoll__watch_put(t, watch);

@@ -3,6 +3,8 @@
  * Ops that the library makes of ops of the module: layouts, counts at the root, operators of the program; and refusals
  * of which the other ranks are told. The rank is 2 of 4.
  */
+#include <sched.h>
+
 #include "lib_fake.h"
 
 static void post(uint64_t id)
@@ -360,6 +362,109 @@ static void function__in_the_order_of_ranks(void **state)
 	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
 }
 
+/* ---- operators, while other threads go on ---- */
+
+static struct fixture *shared;
+static uint32_t reductions;
+static pthread_t closer;
+
+/* Longer than what is reduced in one step. */
+static char vector[200000];
+
+static void start_long(struct torcoll_comm *comm, void (*reduce)(const void *, void *, uint64_t, void *),
+		       struct torcoll_request *req)
+{
+	const struct torcoll_function fn = { .reduce = reduce };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I8, .count = sizeof(vector),
+		.send = vector, .recv = vector, .function = &fn,
+	};
+
+	reductions = 0;
+	assert_int_equal(torcoll_submit(comm, &op, req), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_ALLTOALL);
+	post(fake.submit.user_data);
+	fake.now += PUSH_NS;
+}
+
+/* What another thread does: it finds the queue, and nothing to do in it. */
+static void queue_is_free(const void *in, void *inout, uint64_t count, void *arg)
+{
+	struct torcoll *t = shared->t;
+
+	reductions++;
+	assert_int_equal(pthread_mutex_trylock(&t->queue), 0);
+	assert_true(torcoll__queue_uses(t, (uintptr_t)vector, 1));
+	pthread_mutex_unlock(&t->queue);
+	/* it is to look again soon */
+	assert_true(torcoll__push(t, true));
+}
+
+static void function__without_the_queue(void **state)
+{
+	struct torcoll_request req;
+
+	shared = *state;
+	start_long(shared->comm, queue_is_free, &req);
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	assert_int_equal(reductions, FAKE_RANKS - 1);
+	assert_int_equal(fake.submit.collective, TORCOLL_ALLGATHER);
+	post(fake.submit.user_data);
+	assert_int_equal(torcoll_test(&req), 0);
+}
+
+static void *close_comm(void *arg)
+{
+	torcoll_comm_close(arg);
+	return NULL;
+}
+
+static bool comm_is_listed(struct torcoll *t, const struct torcoll_comm *comm)
+{
+	bool listed;
+
+	pthread_rwlock_rdlock(&t->lock);
+	listed = t->comms == comm;
+	pthread_rwlock_unlock(&t->lock);
+	return listed;
+}
+
+static void comm_is_closed(const void *in, void *inout, uint64_t count, void *arg)
+{
+	struct torcoll_comm *comm = shared->comm;
+
+	if (reductions++)
+		return;
+	assert_int_equal(pthread_create(&closer, NULL, close_comm, comm), 0);
+	/* which waits once it has left the list */
+	while (comm_is_listed(shared->t, comm))
+		sched_yield();
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 0);
+}
+
+/* A thread that waits for an op of another comm may be what advances one of a comm that is closed. */
+static void function__while_the_comm_is_closed(void **state)
+{
+	struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
+	struct torcoll_comm *other;
+	struct torcoll_request req, gone;
+
+	shared = *state;
+	other = shared->comm;
+	assert_int_equal(torcoll_ibarrier(other, &req), 0);
+	assert_int_equal(torcoll_comm_create(shared->t, &config, &shared->comm), 0);
+	start_long(shared->comm, comm_is_closed, &gone);
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	pthread_join(closer, NULL);
+	assert_int_equal(reductions, FAKE_RANKS - 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
+	assert_null(shared->t->jobs);
+	assert_null(shared->t->lanes);
+	shared->comm = other;
+}
+
 /* ---- refusals ---- */
 
 static void refusal__is_told_at_the_second_call(void **state)
@@ -457,6 +562,8 @@ int main(void)
 		test_open(steps__keep_the_order_of_an_older_module),
 		test_open(start__gets_the_result),
 		test_open(function__in_the_order_of_ranks),
+		test_open(function__without_the_queue),
+		test_open(function__while_the_comm_is_closed),
 		test_open(refusal__is_told_at_the_second_call),
 		test_open(refusal__is_not_told_by_a_child),
 		test_open(close__before_memory_goes),
