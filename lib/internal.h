@@ -62,6 +62,7 @@ struct torcoll {
 	struct torcoll__job *jobs;	/* all */
 	uint32_t queued;		/* jobs in lanes */
 	uint64_t pushed_ns;		/* when the lanes were looked at last, */
+	uint64_t push_ns;		/* how long that took, */
 	uint32_t pushed_tail;		/* and what the ring had then */
 	int watches[4];			/* watch.c: spare ones */
 	uint32_t nwatches;

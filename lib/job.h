@@ -92,7 +92,7 @@ void torcoll__job_free(struct torcoll__job *job);
 
 /*
  * Put a job, with its first step described, behind those of its series, and
- * start what can start. Takes over the job; @req is ready. Return 0, or the
+ * start it if it is the first and can start. Takes over the job; @req is ready. Return 0, or the
  * refusal of the first step, with a sentence.
  */
 int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req);

@@ -273,6 +273,60 @@ static void refused__at_once(void **state)
 	assert_int_equal(nposted, 1);
 }
 
+/* A message that waits costs no calls for those to other ranks that wait, too. */
+static void messages__to_many_ranks_wait(void **state)
+{
+	struct fixture *f = *state;
+	static struct torcoll_request req[2][100];
+	uint32_t n = ARRAY_SIZE(req[0]);
+
+	fake.slots = 0;
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(torcoll_isend(f->comm, &x, 1, TORCOLL_I32, i, &req[0][i]), 0);
+	assert_in_range(fake_calls(TORCOLL_IOC_SUBMIT), n, 2 * n);
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(torcoll_isend(f->comm, &x, 1, TORCOLL_I32, i, &req[1][i]), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 0);
+	/* nor are they looked at by each test */
+	assert_int_equal(torcoll_test(&req[0][0]), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 0);
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[0][0]), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), n);
+}
+
+static uint64_t push_costs_ns;
+
+static void time_passes_by_submission(const struct torcoll_submit *s)
+{
+	fake.now += push_costs_ns;
+}
+
+/* Where a push takes long, as much time passes before the next. */
+static void push__half_of_the_time(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[4];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	push_costs_ns = 5 * PUSH_NS;
+	fake.on_submit = time_passes_by_submission;
+	fake.now += PUSH_NS;
+	fake.slots = 1;
+	assert_int_equal(torcoll_test(&req[3]), -EAGAIN);
+	assert_int_equal(f->t->queued, 2);
+	fake.slots = 1;
+	fake.now += 4 * PUSH_NS;
+	assert_int_equal(torcoll_test(&req[3]), -EAGAIN);
+	assert_int_equal(f->t->queued, 2);
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[3]), -EAGAIN);
+	assert_int_equal(f->t->queued, 1);
+}
+
 static void nowait__does_not_overtake(void **state)
 {
 	struct fixture *f = *state;
@@ -614,6 +668,8 @@ int main(void)
 		test_queue(refused__fails_the_comm),
 		test_queue(refused__is_told),
 		test_queue(refused__at_once),
+		test_queue(messages__to_many_ranks_wait),
+		test_queue(push__half_of_the_time),
 		test_queue(nowait__does_not_overtake),
 		test_queue(start__nowait_of_another_comm),
 		test_queue(deadline__passes_in_the_queue),
