@@ -293,6 +293,19 @@ static int start_later(struct torcoll_prepared *const *p, uint32_t n, struct tor
 	return err;
 }
 
+/* Tell of a refusal, of which the library may be the only one to know. */
+static void start_refused(const struct torcoll_prepared *p, int err)
+{
+	const struct torcoll_op op = {
+		.collective = p->desc.collective,
+		.type = p->desc.type,
+		.redop = p->desc.redop,
+		.count = p->desc.count,
+	};
+
+	torcoll__refusal_tell(p->comm, &op, err);
+}
+
 int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
 		       uint32_t *started)
 {
@@ -314,6 +327,8 @@ int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct tor
 		err = start_together(p, n, reqs, &done);
 	if (queued || (err == -EBUSY && torcoll__may_wait(p[done]->comm, p[done]->desc.flags)))
 		err = start_later(p, n, reqs, &done);
+	if (err && done < n)
+		start_refused(p[done], err);
 	if (started)
 		*started = done;
 	return err;

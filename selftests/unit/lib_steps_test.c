@@ -488,6 +488,27 @@ static void refusal__is_told_at_the_second_call(void **state)
 	assert_true(fake.submit.flags & TORCOLL_OP_TELL && fake.submit.flags & ~TORCOLL_OP_FLAGS);
 }
 
+static void refusal__of_a_prepared_op_is_told(void **state)
+{
+	struct fixture *f = *state;
+	int32_t v = 0;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &v, .recv = &v,
+	};
+	struct torcoll_prepared *p;
+	struct torcoll_request req;
+
+	f->comm->flags = TORCOLL_COMM_TELL;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	/* whoever had no memory */
+	fake.batch_room = 0;
+	fake_errors(TORCOLL_IOC_BATCH, -ENOMEM, -ENOMEM);
+	assert_int_equal(torcoll_start(p, &req), -ENOMEM);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	torcoll_prepared_free(p);
+}
+
 /* The comm is the parent's, whatever a child calls. */
 static void refusal__is_not_told_by_a_child(void **state)
 {
@@ -565,6 +586,7 @@ int main(void)
 		test_open(function__without_the_queue),
 		test_open(function__while_the_comm_is_closed),
 		test_open(refusal__is_told_at_the_second_call),
+		test_open(refusal__of_a_prepared_op_is_told),
 		test_open(refusal__is_not_told_by_a_child),
 		test_open(close__before_memory_goes),
 		test_closed(close__of_the_context_too),
