@@ -53,16 +53,20 @@ static bool is_packet(struct sk_buff *skb)
 static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 {
 	const u32 len = sizeof(struct torcoll_hdr);
-	u32 outer = skb_mac_header_len(skb);
 	u16 mac_offset = skb->mac_header;
 	__be16 protocol = skb->protocol;
 	u32 mac_len = skb->mac_len;
 	struct sk_buff *segs, *seg;
 	const void *hdr = NULL;
-	u32 length = 0;
+	u32 outer, length = 0;
 
 	skb_reset_network_header(skb);
-	if (!is_packet(skb))
+	outer = skb_mac_header_len(skb);
+	/*
+	 * only outermost: a packet has no other one in it, and what any user sends
+	 * could be nested until this stack is full
+	 */
+	if (skb_tnl_header_len(skb) || !is_packet(skb))
 		return ERR_PTR(-EINVAL);
 	__skb_pull(skb, len);
 	skb_reset_mac_header(skb);

@@ -65,6 +65,7 @@ fi
 fold compat timeout $((60 * TORCOLL_SLOW)) compat
 fold badnetlink timeout $((60 * TORCOLL_SLOW)) badnetlink
 fold badframes timeout $((240 * TORCOLL_SLOW)) badframes
+fold nested timeout $((60 * TORCOLL_SLOW)) nested
 if [[ -e $event/hist ]]; then
 	reasons_seen >"$work/reasons"
 	diag <"$work/reasons"
