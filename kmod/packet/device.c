@@ -18,10 +18,10 @@
 /*
  * Packets cross the fabric as the stack made them, in pages and with the
  * checksum left to the device: ends on veth never compute it, and for others
- * the queue of the port does what their device cannot. Packets that GRO made a
- * list of come cut: the kernel cuts such a list by writing headers in front of
- * each member's own, and members have no room for those of a fabric. SCTP's
- * bundles are such lists, too, and do not say how long their members are.
+ * the queue of the port does. Packets that GRO made a list of come cut: the
+ * kernel cuts such a list by writing headers in front of each member's own, and
+ * members have no room for those of a fabric. SCTP's bundles are such lists,
+ * too, and do not say how long their members are.
  */
 #define DEVICE_FEATURES \
 	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | \

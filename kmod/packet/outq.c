@@ -176,10 +176,11 @@ static u32 packet_needs(const struct sk_buff *skb)
 /* Cut a super frame, which has its MAC header, and send the pieces. */
 static int outq_add_pieces(struct tor_port *port, struct sk_buff *skb, enum tor_outq_class class)
 {
-	struct sk_buff *pieces, *piece, *next;
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	struct sk_buff *pieces = skb_gso_segment(skb, features);
+	struct sk_buff *piece, *next;
 	int ret = -ENOBUFS;
 
-	pieces = skb_gso_segment(skb, netif_skb_features(skb) & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(pieces))
 		return refuse(port, skb, SKB_DROP_REASON_SKB_GSO_SEG);
 	consume_skb(skb);
@@ -193,6 +194,17 @@ static int outq_add_pieces(struct tor_port *port, struct sk_buff *skb, enum tor_
 	return ret;
 }
 
+/*
+ * Compute the checksum that a packet has left to a device. A pair of devices brings
+ * it to the other end as it is; of others some promise it at any place, and then
+ * look for IP behind the MAC header. False: no memory.
+ */
+static bool outq_sum(struct tor_port *port, struct sk_buff *skb)
+{
+	return skb->ip_summed != CHECKSUM_PARTIAL || tor_xmit_is_pair(port->dev) ||
+	       !skb_checksum_help(skb);
+}
+
 int tor_outq_xmit(struct tor_port *port, struct sk_buff *skb, enum tor_outq_class class)
 {
 	skb_reset_network_header(skb);
@@ -201,8 +213,11 @@ int tor_outq_xmit(struct tor_port *port, struct sk_buff *skb, enum tor_outq_clas
 		return refuse(port, skb, SKB_DROP_REASON_PKT_TOO_BIG);
 	if (!tor_xmit_header(skb, port, READ_ONCE(port->neighbour)))
 		return refuse(port, skb, SKB_DROP_REASON_DEV_HDR);
+	tor_xmit_by_hash(skb);
 	if (skb_is_gso(skb) && !tor_xmit_takes_super(skb))
 		return outq_add_pieces(port, skb, class);
+	if (!outq_sum(port, skb))
+		return refuse(port, skb, SKB_DROP_REASON_NOMEM);
 	return outq_add(port, skb, class);
 }
 

@@ -72,8 +72,8 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	skb_reset_mac_header(skb);
 	skb->mac_len = ETH_HLEN;
 	skb->protocol = htons(ETH_P_TEB);
-	/* a checksum at any place can be left to the device, nothing that reads IP */
-	segs = skb_mac_gso_segment(skb, features & (NETIF_F_SG | NETIF_F_HW_CSUM));
+	/* whoever cuts is no pair's end, and adapters look for IP behind the MAC header */
+	segs = skb_mac_gso_segment(skb, features & NETIF_F_SG);
 	if (IS_ERR_OR_NULL(segs)) {
 		skb_gso_error_unwind(skb, protocol, len, mac_offset, mac_len);
 		return segs;

@@ -210,6 +210,25 @@ group_is_cut()
 	[[ $(tail -n 1 "$work/group") == 40 ]]
 }
 
+# What leaves the VLAN of node 0, and what comes there: a real device would have to send it as it is.
+capture_below()
+{
+	torcollctl netns exec 0 tcpdump -Z root -n -i d0p -s 0 --immediate-mode -w "$work/below.pcap" "vlan 5" \
+		2>"$work/below.err" &
+	capture=$!
+	wait_for 20 grep -q 'listening on' "$work/below.err"
+}
+
+# sums_right PROTOCOL: of all that was captured of it, and of some hundred bytes at least.
+sums_right()
+{
+	tshark -X "lua_script:$TORCOLL_TOP/tools/wireshark/torcoll.lua" -r "$work/below.pcap" -o "$1.check_checksum:TRUE" \
+		-Y "torcoll && $1 && frame.len > 300" -T fields -e "$1.checksum.status" 2>/dev/null | sort | uniq -c >"$work/sums"
+	cat "$work/sums"
+	# Good is 1
+	awk '$2 == 1 { good = $1 } END { exit !(NR == 1 && good >= 20) }' "$work/sums"
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 module_load || bail "the module does not load"
@@ -299,8 +318,13 @@ fails fabric__takes_the_device_along any "does not exist" ip -n netdev-moved lin
 
 node 0 torcollctl fabric del 1
 check segments__fabric_on_vlans ring_of_vlans
+capture_below || bail "nothing captures"
 check segments__tcp cut_to_segments
 check segments__to_a_group group_is_cut
+kill "$capture"
+wait "$capture"
+check segments__tcp_sums_are_right sums_right tcp
+check segments__udp_sums_are_right sums_right udp
 for n in 0 1; do
 	check "segments__fabric_gone_on_$n" node $n torcollctl fabric del 3
 done
