@@ -150,7 +150,8 @@ void tor_packet_setup(struct net_device *dev)
 	dev->ethtool_ops = &tor_packet_ethtool_ops;
 	dev->needs_free_netdev = true;
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
-	dev->priv_flags |= IFF_UNICAST_FLT;
+	/* netpoll sends with interrupts off, within any lock: not for those taken here */
+	dev->priv_flags |= IFF_UNICAST_FLT | IFF_DISABLE_NETPOLL;
 	tor_lltx(dev);
 	/* tor_packet_xmit() tells it if there is no route */
 	netif_keep_dst(dev);

@@ -124,6 +124,14 @@ lie()
 	(($(stat 3 rx_wrong_source) > 0))
 }
 
+# The kernel's messages, which may come with any lock held, are not sent by it.
+console_is_refused()
+{
+	nsenter --net=/run/netns/tor-0 bash -c 'cd "$1" && echo tor0 >dev_name && echo 10.7.0.1 >local_ip && echo 10.7.0.2 >remote_ip &&
+		echo "$2" >remote_mac && ! echo 1 >enabled' - "$consoles/torcoll" "$(mac 1)" &&
+		dmesg | grep "tor0 doesn't support polling"
+}
+
 many_times()
 {
 	local i
@@ -258,6 +266,14 @@ eventually carrier__with_the_first_port 20 link_is 0 '.flags | index("LOWER_UP")
 is queues__one_per_port "$(node 0 tc qdisc show dev tor0 | grep -c 'parent :')" 4
 check features offloads_on scatter-gather tx-checksumming tcp-segmentation-offload generic-receive-offload
 check driver eval 'node 3 ethtool -i tor0 | grep -q "^driver: torcoll" && node 3 ethtool -i tor0 | grep -q "node 3 of 4"'
+consoles=/sys/kernel/config/netconsole
+modprobe netconsole 2>/dev/null && { mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config; }
+if mkdir "$consoles/torcoll"; then
+	check netconsole__is_refused console_is_refused
+	rmdir "$consoles/torcoll"
+else
+	skip netconsole__is_refused "this kernel has none"
+fi
 check ping__neighbour reaches 0 1
 check ping__two_hops reaches 0 3
 
