@@ -5,6 +5,10 @@
  * Every node would answer the same: the address follows from the number of the
  * node, and that from the IP address. No request has to cross a cable, and hosts
  * need no time to find each other, however many there are.
+ *
+ * An IPv6 host says with its address whether it is a router, and no one else knows
+ * that: who is told otherwise forgets all routes by it. Routers are known by their
+ * link-local addresses, so a request for one goes to the node that has it, alone.
  */
 #include "packet/neigh.h"
 
@@ -185,6 +189,16 @@ static const void *behind_mac(struct sk_buff *skb, u32 len)
 	return pskb_may_pull(skb, ETH_HLEN + len) ? skb->data + ETH_HLEN : NULL;
 }
 
+static const u8 *eth_source(const struct sk_buff *skb)
+{
+	return ((const struct ethhdr *)skb->data)->h_source;
+}
+
+static bool is_link_local(const struct in6_addr *address)
+{
+	return ipv6_addr_type(address) & IPV6_ADDR_LINKLOCAL;
+}
+
 /* Return whether frames reach a node. Context: RCU. */
 static bool is_reached(struct tor_packet_dev *packet, u32 node)
 {
@@ -223,21 +237,46 @@ static bool answer4(struct tor_packet_dev *packet, struct sk_buff *skb)
 	return true;
 }
 
-static bool answer6(struct tor_packet_dev *packet, struct sk_buff *skb)
+/* Return the solicitation that an IPv6 packet is, or NULL. */
+static const struct request6 *solicitation(struct sk_buff *skb)
 {
 	const struct request6 *r = behind_mac(skb, sizeof(*r));
-	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+
+	if (!r || !is_request6(r) || !is_valid_ether_addr(eth_source(skb)))
+		return NULL;
+	return r;
+}
+
+static bool answer6(struct tor_packet_dev *packet, struct sk_buff *skb)
+{
+	const struct request6 *r = solicitation(skb);
 	u32 node;
 
-	if (!r || !is_request6(r) || !is_valid_ether_addr(eth->h_source))
+	if (!r)
 		return false;
 	node = node_of6(packet, &r->nd.target);
 	if (node == NOT_OURS)
 		return false;
-	if (is_reached(packet, node))
-		reply_receive(packet, nd_reply(packet, eth->h_source, &r->ip.saddr, node,
-					       &r->nd.target));
+	if (!is_reached(packet, node))
+		return true;
+	if (is_link_local(&r->nd.target))
+		return false;
+	reply_receive(packet, nd_reply(packet, eth_source(skb), &r->ip.saddr, node,
+				       &r->nd.target));
 	return true;
+}
+
+u32 tor_neigh_asked(const struct tor_packet_dev *packet, struct sk_buff *skb)
+{
+	const struct request6 *r = NULL;
+	u32 node;
+
+	if (((const struct ethhdr *)skb->data)->h_proto == htons(ETH_P_IPV6))
+		r = solicitation(skb);
+	if (!r || !is_link_local(&r->nd.target))
+		return TORCOLL_NODE_ALL;
+	node = node_of6(packet, &r->nd.target);
+	return node == NOT_OURS ? TORCOLL_NODE_ALL : node;
 }
 
 bool tor_neigh_answer(struct tor_packet_dev *packet, struct sk_buff *skb)

@@ -80,6 +80,8 @@ static struct route find_route(struct tor_packet_dev *packet, struct sk_buff *sk
 	u32 port;
 
 	route.dst = node_of(packet, ((struct ethhdr *)skb->data)->h_dest);
+	if (route.dst == TORCOLL_NODE_ALL)
+		route.dst = tor_neigh_asked(packet, skb);
 	if (route.dst == TORCOLL_NODE_ALL) {
 		route.ports = tor_packet_group_ports(&tree, live, TOR_NO_PORT);
 		return route;

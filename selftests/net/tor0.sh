@@ -202,6 +202,46 @@ has_temporary()
 	node "$1" ip -6 -o address show dev tor0 temporary | grep -v tentative | sed 's/.*inet6 \([^/]*\).*/\1/' | grep .
 }
 
+# To all, that this host is a router for so many seconds. Without its MAC address, which is asked for then.
+advertise='
+import socket, struct, sys
+with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s:
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+    s.sendto(struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, int(sys.argv[1]), 0, 0), ("ff02::1", 0, 0, socket.if_nametoindex("tor0")))
+'
+
+# Who has learnt of a router asks it now and then whether it is one: if others answered, it would be none any more.
+router()
+{
+	local asked i
+
+	node 0 sysctl -qw net.ipv6.neigh.tor0.base_reachable_time_ms=1000 net.ipv6.neigh.tor0.delay_first_probe_time=1
+	node 3 sysctl -qw net.ipv6.conf.tor0.forwarding=1
+	node 3 ip address add fd00:9::1/128 dev lo
+	node 3 python3 -c "$advertise" 3600
+	wait_for 20 has_router 0 || return
+	asked=$(solicitations 0)
+	# a ping that goes on would itself tell that its packets arrive
+	for ((i = 0; i < 20 || $(solicitations 0) < asked + 3; i++)); do
+		((i < 60)) && node 0 ping -q -n -c 1 -W 5 fd00:9::1 && has_router 0 && sleep 0.5 || return
+	done
+}
+
+no_router()
+{
+	node 3 python3 -c "$advertise" 0 && wait_for 20 eval '! has_router 0'
+}
+
+has_router()
+{
+	node "$1" ip -6 route show default | grep 'via fe80:.* dev tor0 '
+}
+
+solicitations()
+{
+	node "$1" awk '$1 == "Icmp6OutNeighborSolicits" { print $2 }' /proc/net/snmp6
+}
+
 # ---- on top, and below ----
 
 vlan()
@@ -471,6 +511,8 @@ fi
 check mpirun__of_open_mpi mpi
 check dhcp__client dhcp
 check ipv6__temporary_addresses temporary
+check ipv6__router_stays_one router
+check ipv6__router_no_more no_router
 check vlan__on_top vlan
 check container__by_macvlan macvlan
 check container__by_bridge bridge
