@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What devices hold of packets. See held.h. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "packet/held.h"
 
 #include <linux/wait_bit.h>
 
 #include "packet/outq.h"
+
+/* When the one who removes the module hears why that takes so long. */
+#define TOLD_AFTER	(10 * HZ)
 
 /*
  * Without owner: a packet in a device must not prevent the module's removal,
@@ -65,9 +70,14 @@ void tor_held_close(struct sock *held)
 	rcu_assign_sk_user_data(held, NULL);
 }
 
+/*
+ * Whoever may configure a device can have it keep packets for as long as he likes,
+ * so the one who waits is told what to look for.
+ */
 void tor_held_exit(void)
 {
-	wait_var_event(&held_sockets, !atomic_read(&held_sockets));
+	while (!wait_var_event_timeout(&held_sockets, !atomic_read(&held_sockets), TOLD_AFTER))
+		pr_warn_ratelimited("waiting for devices that were ports, or are below them, to send or drop their packets: a queueing discipline may keep them (tc qdisc show, in each network namespace); ip link set DEV down of the device that has it drops them\n");
 	/* callbacks that have called held_destruct() still use held_proto */
 	rcu_barrier();
 }

@@ -126,6 +126,20 @@ module()
 	done
 }
 
+# A queueing discipline that sends nothing until it is told to: it may be that of a user of a namespace of his own.
+plugged()
+{
+	local remover code
+
+	torus_up 2 "${patient[@]}" && ip_up 2 && reaches 0 1 && node 0 tc qdisc add dev d0p root plug limit 100000 || return
+	node 0 ping -q -n -c 1 -W 1 "$(address 1)"
+	rmmod torcoll &
+	remover=$!
+	wait_for 30 eval 'dmesg | grep "torcoll: waiting for devices.*ip link set DEV down drops them"'
+	code=$?
+	kill -0 "$remover" && node 0 ip link set d0p down && wait "$remover" && ((code == 0))
+}
+
 from=0 to=10
 work=$(mktemp -d)
 cleanup rm -rf "$work"
@@ -151,4 +165,10 @@ check fabric__of_the_sender under_load fabric 0
 # of what is left
 from=4
 check module__while_it_is_used under_load module
+torcollctl netns down
+if modprobe sch_plug 2>/dev/null; then
+	check module__with_packets_that_stay_in_a_queue plugged
+else
+	skip module__with_packets_that_stay_in_a_queue "this kernel has no plug"
+fi
 finish

@@ -321,8 +321,7 @@ struct torcoll_comm_add {
  *
  * EINTR: a signal came. The agreement continues, and other ranks do not notice. The next call for the
  * same comm waits for it again, with the depth of the first; if another rank dies meanwhile, the others
- * wait for that next call. Deleting the comm gives it up, as does
- * the end of the file.
+ * wait for that next call. Deleting the comm gives it up, as does the end of the file.
  *
  * EHOSTUNREACH: the other ranks considered this rank dead and continued without it.
  */
