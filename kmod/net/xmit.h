@@ -118,6 +118,15 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
 }
 
 /*
+ * Let the kernel choose one of several queues by the hash that @skb was given: it
+ * would take that of the reception if it is noted, or the network device's for it.
+ */
+static inline void tor_xmit_by_hash(struct sk_buff *skb)
+{
+	skb_set_queue_mapping(skb, 0);
+}
+
+/*
  * An acknowledgement is short, and a window waits for it at the other end: it
  * leaves ahead of the data that is queued, whole windows of it. Otherwise the
  * two directions of a cable would take turns. Queueing disciplines with bands
@@ -128,12 +137,14 @@ static inline void tor_xmit_ahead(struct sk_buff *skb)
 {
 	skb->priority = TC_PRIO_CONTROL;
 	skb_set_hash(skb, TOR_XMIT_ACK_FLOW, PKT_HASH_TYPE_L4);
+	tor_xmit_by_hash(skb);
 }
 
 /*
  * Return whether @dev is one of a pair within this kernel, such as veth, without
  * a queue: what it sends is at its peer at once, and unchanged. If a bridge or
- * the like takes it there, it may go anywhere.
+ * the like takes it there, it may go anywhere; so it may by a filter that redirects,
+ * which is not looked for: packets without a checksum are lost then at some cards.
  */
 static inline bool tor_xmit_is_pair(struct net_device *dev)
 {

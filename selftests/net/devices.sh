@@ -151,6 +151,51 @@ bytes_copied()
 	counters tx_copied_bytes 2
 }
 
+# A cable of node 1 towards node 3 with four queues, each with a queueing discipline that counts, in place of the usual one.
+queues_after_one()
+{
+	node 1 ip link delete d1p
+	node 1 ip link add d1p mtu 9000 numtxqueues 4 type veth peer name d1m netns tor-3 mtu 9000 &&
+		node 1 tc qdisc add dev d1p root mq && node 1 ip link set d1p up && node 3 ip link set d1m up &&
+		node 1 torcollctl port add 1 dim 1 dir plus dev d1p && node 3 torcollctl port add 1 dim 1 dir minus dev d1m &&
+		wait_for 20 node_up 1 d1p
+}
+
+node_up()
+{
+	node "$1" torcollctl -j port show | jq -e ".[] | select(.ifname == \"$2\") | .state == \"up\""
+}
+
+# queues_used PACKETS COMMAND...: how many of them send at least so many while it runs.
+queues_used()
+{
+	local packets=$1 before after
+
+	shift
+	before=$(queue_packets)
+	"$@" >&2
+	after=$(queue_packets)
+	paste -d ' ' <(echo "$before") <(echo "$after") | awk -v packets="$packets" '$2 - $1 >= packets { n++ } END { print n + 0 }'
+}
+
+queue_packets()
+{
+	node 1 tc -s -j qdisc show dev d1p | jq '.[] | select(.kind != "mq") | .packets'
+}
+
+# flows FROM TO: three datagrams of each of 48.
+flows='
+import socket, sys
+for port in range(48):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for i in range(3):
+            s.sendto(b"flow", (sys.argv[1], 9000 + port))
+'
+flows()
+{
+	node "$1" python3 -c "$flows" "$(address "$2")"
+}
+
 module_load || bail "the module does not load"
 torus_up 2 --no-fabric
 
@@ -183,4 +228,13 @@ for mtu in 384 447 65535; do
 done
 cable 9000
 check mtu__too_small_while_in_use shrunk
+
+torcollctl netns down
+torus_up 2x2 "${patient[@]}"
+stamps_up || bail "no times of packets"
+ip_up 4 || bail "no network device"
+check spread__queues queues_after_one
+check spread__own_flows test "$(queues_used 6 flows 1 3)" -ge 3
+# half of them by node 2
+check spread__relayed_flows test "$(queues_used 3 flows 0 3)" -ge 3
 finish
