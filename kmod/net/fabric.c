@@ -559,14 +559,14 @@ int tor_fabric_fail(struct tor_fabric *fabric)
 	return 0;
 }
 
-int tor_fabric_del(struct tor_fabric *fabric, bool failed)
+int tor_fabric_del(struct tor_fabric *fabric, bool failed, struct list_head *kill)
 {
 	u32 cable;
 
 	ASSERT_RTNL();
 	if (!failed && !fabric_claim(fabric, true))
 		return -EBUSY;
-	tor_packet_del(fabric);
+	tor_packet_del(fabric, kill);
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
 		tor_port_del(fabric, cable);
 	list_del_rcu(&fabric->list);

@@ -7,8 +7,12 @@
  *
  * RTNL: configuration, that is the namespace's list of fabrics, fabric->port[],
  * the devices behind the ports. Taken by netlink handlers and the netdev
- * notifier. Nothing waits under it: no grace
- * period, no work, no walk over comms.
+ * notifier. What waits for others is left to end_work: comms are not walked
+ * under it. Three waits are short: a port that goes ends its backlog's work item,
+ * which receives a batch at most then (tor_backlog_close()); the last one of a
+ * fabric ends the hellos' timer, which may be sending; and the network
+ * devices of fabrics that go are unregistered together, with the few expedited
+ * grace periods that the kernel needs for any number of devices.
  *
  * fabric->lock (spinlock, bottom halves off): link states, views and joins:
  * core/link and core/agree, and tor_comm_watch(). Core's headers call it the
@@ -210,6 +214,7 @@ int tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg, cons
  * tor_fabric_del - leave a fabric
  * @fabric: in its namespace's list
  * @failed: tor_fabric_fail() has been called for that
+ * @kill: gets its network device: see tor_packet_del()
  *
  * Its key and its ports' devices are free when this returns; the rest is
  * released later.
@@ -217,7 +222,7 @@ int tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg, cons
  * Context: RTNL.
  * Return: 0, or -EBUSY: a process has a comm, or another caller is deleting it.
  */
-int tor_fabric_del(struct tor_fabric *fabric, bool failed);
+int tor_fabric_del(struct tor_fabric *fabric, bool failed, struct list_head *kill);
 
 /**
  * tor_fabric_fail - make everything on a fabric fail before it is deleted

@@ -52,6 +52,7 @@ static int __net_init net_init(struct net *net)
 static void __net_exit net_pre_exit(struct net *net)
 {
 	struct tor_net *tn = tor_net(net);
+	LIST_HEAD(kill);
 
 	rtnl_lock();
 	while (!list_empty(&tn->fabrics)) {
@@ -59,8 +60,10 @@ static void __net_exit net_pre_exit(struct net *net)
 							     list);
 
 		/* an open file would hold the namespace */
-		WARN_ON(tor_fabric_del(fabric, false));
+		WARN_ON(tor_fabric_del(fabric, false, &kill));
 	}
+	/* one wait for all of their devices */
+	unregister_netdevice_many(&kill);
 	rtnl_unlock();
 }
 

@@ -146,6 +146,7 @@ static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *why = "a process has a comm on this fabric: \"force\" ends it";
 	struct tor_fabric *fabric;
+	LIST_HEAD(kill);
 	int err = 0;
 
 	rtnl_lock();
@@ -153,7 +154,8 @@ static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 	if (fabric && tor_fabric_is_dead(fabric))
 		why = being_deleted;
 	if (fabric)
-		err = tor_fabric_del(fabric, false);
+		err = tor_fabric_del(fabric, false, &kill);
+	unregister_netdevice_many(&kill);
 	rtnl_unlock();
 	if (err == -EBUSY)
 		return nl_refuse(info, err, why, info->attrs[TORCOLL_A_FABRIC_KEY]);
@@ -164,6 +166,7 @@ static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 static int force_fabric(struct sk_buff *skb, struct genl_info *info)
 {
 	struct tor_fabric *fabric;
+	LIST_HEAD(kill);
 	int err = 0;
 
 	rtnl_lock();
@@ -179,7 +182,8 @@ static int force_fabric(struct sk_buff *skb, struct genl_info *info)
 				info->attrs[TORCOLL_A_FABRIC_KEY]);
 	} else {
 		rtnl_lock();
-		err = tor_fabric_del(fabric, true);
+		err = tor_fabric_del(fabric, true, &kill);
+		unregister_netdevice_many(&kill);
 		rtnl_unlock();
 	}
 	tor_fabric_put(fabric);

@@ -136,8 +136,11 @@ void tor_packet_follow(struct tor_fabric *fabric);
  */
 bool tor_packet_carries(const struct net_device *dev);
 
-/* Delete the fabric's device, if there is one. Context: RTNL. */
-void tor_packet_del(struct tor_fabric *fabric);
+/*
+ * Delete the fabric's device, if there is one: the caller ends that with
+ * unregister_netdevice_many(@kill), which waits, for several at once. Context: RTNL.
+ */
+void tor_packet_del(struct tor_fabric *fabric, struct list_head *kill);
 
 /* ndo_features_check, ndo_select_queue and ndo_start_xmit; in transmit.c. */
 netdev_features_t tor_packet_features(struct sk_buff *skb, struct net_device *dev,

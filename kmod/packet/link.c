@@ -253,15 +253,12 @@ static void link_del(struct net_device *dev, struct list_head *head)
 	unregister_netdevice_queue(dev, head);
 }
 
-void tor_packet_del(struct tor_fabric *fabric)
+void tor_packet_del(struct tor_fabric *fabric, struct list_head *kill)
 {
 	struct tor_packet_dev *packet = rtnl_dereference(fabric->packet);
-	LIST_HEAD(kill);
 
-	if (!packet)
-		return;
-	link_del(packet->dev, &kill);
-	unregister_netdevice_many(&kill);
+	if (packet)
+		link_del(packet->dev, kill);
 }
 
 /* --- show --- */

@@ -131,6 +131,56 @@ for i in 1 2 3; do
 done
 ip link del d0p
 
+# A namespace goes with all its fabrics, each with a network device: the kernel waits for its readers for all of them together,
+# while nobody gets RTNL. Such a wait is counted by a probe: three per fabric if they go one by one, about ten for all of them.
+fabrics=$((64 / TORCOLL_SLOW))
+probes=/sys/kernel/tracing/kprobe_events
+
+count_waits()
+{
+	on_one_cpu eval 'echo "p:torcoll_wait synchronize_rcu_expedited" >>"$probes" &&
+		echo 1 >/sys/kernel/tracing/events/kprobes/torcoll_wait/enable'
+}
+
+end_count()
+{
+	on_one_cpu eval 'echo 0 >/sys/kernel/tracing/events/kprobes/torcoll_wait/enable; echo "-:torcoll_wait" >>"$probes"'
+}
+
+waits()
+{
+	awk '$1 == "torcoll_wait" { print $2 }' /sys/kernel/tracing/kprobe_profile
+}
+
+many_fabrics()
+{
+	local n
+
+	ip netns add teardown-many || return
+	for ((n = 1; n <= fabrics; n++)); do
+		echo "fabric add $n dims 2 node 0"
+		echo "fabric $n ip on name many$n"
+	done | ip netns exec teardown-many torcollctl -b -
+}
+
+no_fabrics()
+{
+	torcollctl -j limit show | jq -e '[.[] | select(.user == 0).fabrics] | (add // 0) == 0' >/dev/null
+}
+
+if [[ -e $probes ]] && count_waits; then
+	check namespace_del__with_fabrics many_fabrics
+	before=$(waits)
+	ip netns delete teardown-many
+	eventually namespace_del__all_are_gone 60 no_fabrics
+	waited=$(($(waits) - before))
+	diag <<<"$fabrics fabrics with a device each: the kernel waited $waited times"
+	check namespace_del__waits_for_all_at_once test "$waited" -lt $((2 * fabrics))
+	end_count
+else
+	skip namespace_del__waits_for_all_at_once "this kernel has no probes"
+fi
+
 eventually teardown__leaves_nothing_charged 30 nothing_charged
 check module__unloads module_unload
 finish
