@@ -109,6 +109,8 @@ ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
 endif
 comma := ,
+empty :=
+space := $(empty) $(empty)
 
 common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 	-Wmissing-prototypes -Wstrict-prototypes -ffp-contract=off -fno-strict-aliasing -pthread \
@@ -142,6 +144,7 @@ help:
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make mpi5               the component for Open MPI 5.0, where 4.1 is here, in a chroot of Debian 13: for its test'
+	@echo '  make torch2             the backend for PyTorch 2.6, where 1.13 is here, in the same chroot: for its tests'
 	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make install-torch      the backend of torch.distributed; DESTDIR= PYTHONDIR='
 	@echo '  make deb                Debian packages, in build/deb/'
@@ -167,7 +170,7 @@ help:
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, or MPICH=1, with torcoll and without it: NAMES="allred" for some; half an hour'
-	@echo '  make check-torch        PyTorch'\''s own tests of torch.distributed with Gloo and with torcoll: NAMES="test_all_reduce" for some; an hour'
+	@echo '  make check-torch        PyTorch'\''s own tests of torch.distributed with Gloo and with torcoll: NAMES="test_all_reduce" for some; SUITE=trixie with PyTorch 2.6; an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: three quarters of an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-docs         documents, manual pages, and the site, its links and scripts: minutes'
@@ -388,19 +391,34 @@ $(torch_module):
 	@exit 1
 endif
 
-# The component for Open MPI 5.0, with its tests, where this Debian has 4.1: made in a chroot of Debian 13, where a test runs them.
-# It is made where that is possible, which takes root, and a network for the first time; the file says where the chroot is.
-mpi5_root := build/trixie/root
-mpi5_packages := openmpi-bin,libopenmpi-dev,gcc,gfortran,libc6-dev,zlib1g-dev,make,busybox-static,gojq,iproute2,kmod,procps,python3-mpi4py,python3-numpy
+# The component for Open MPI 5.0 and the backend for PyTorch 2.6, with their tests, where this Debian has 4.1 and 1.13: made in a
+# chroot of Debian 13, where tests run them. They are made where that is possible, which takes root, and a network for the first
+# time; a file "root" says where the chroot is.
+# $(call in-trixie,folder,packages,goals)
+define in-trixie
+$(Q)rm -f build/trixie/$1/root
+$(Q)scripts/in-suite trixie $(subst $(space),$(comma),$(strip $2)) $(MAKE) --no-print-directory V=$(V) B=build/trixie DEPS=no $3
+$(Q)bash -c '. scripts/common.sh; echo $$cache/suites/trixie' >build/trixie/$1/root
+endef
+trixie_packages := gcc libc6-dev make busybox-static gojq iproute2 kmod procps python3-numpy
+
 mpi5_own := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 5' $(mpi_incdir)/mpi.h && echo yes))
 .PHONY: mpi5
 mpi5:
-	$(Q)rm -f $(mpi5_root)
 ifneq ($(mpi5_own),)
 	@echo 'mpi5: Open MPI is 5.0 here: make mpi'
 else
-	$(Q)scripts/in-suite trixie $(mpi5_packages) $(MAKE) --no-print-directory V=$(V) B=build/trixie DEPS=no mpi mpi-tests
-	$(Q)bash -c ". scripts/common.sh; echo \$$cache/suites/trixie" >$(mpi5_root)
+	$(call in-trixie,mpi,$(trixie_packages) openmpi-bin libopenmpi-dev gfortran zlib1g-dev python3-mpi4py,mpi mpi-tests)
+endif
+
+torch2_own := $(if $(python_incdir),$(shell grep -sq 'define TORCH_VERSION_MAJOR 2' $(TORCH_INCDIR)/torch/version.h \
+	$(TORCH_INCDIR)/torch/csrc/api/include/torch/version.h && echo yes))
+.PHONY: torch2
+torch2:
+ifneq ($(torch2_own),)
+	@echo 'torch2: PyTorch is 2 here: make torch'
+else
+	$(call in-trixie,torch,$(trixie_packages) python3-torch libtorch-dev pybind11-dev python3-dev g++ python3-pytest python3-setuptools,torch-tests)
 endif
 
 # Programs of MPI for tests of it, for each MPI.
@@ -721,6 +739,9 @@ $(B)/python/libtorcoll.so.0: $(B)/python/fake_device.o $(call objects,host,$(lib
 	$(say) LD $@
 	$(Q)$(CC) -shared -pthread $(LDFLAGS) -o $@ $^
 
+.PHONY: torch-tests
+torch-tests: $(torch_module) $(B)/python/torch/_torcoll_torch.so $(B)/python/libtorcoll.so.0
+
 $(B)/python/torch/_torcoll_torch.so: $(torch_objects) $(B)/python/fake_device.o $(call objects,host,$(lib_sources))
 	$(say) LD $@
 	@mkdir -p $(@D)
@@ -894,11 +915,11 @@ check-mpi: | deps-check deps-mpi
 	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps $(if $(MPICH),$(B)/bench/yield.so)
 	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check $(if $(MPICH),mpich,openmpi)
 
-# Tests of torch.distributed of Debian's source package of PyTorch, in a guest: with Gloo, and with torcoll.
+# Tests of torch.distributed of PyTorch, in a guest: with Gloo, and with torcoll. SUITE=trixie: those of PyTorch 2.6.
 .PHONY: check-torch
 check-torch: | deps-check deps-torch
-	$(Q)$(MAKE) module lib torch $(B)/static/torcollctl $(B)/bin/stamps
-	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/torch/check
+	$(Q)$(MAKE) module lib $(if $(SUITE),torch2,torch) $(B)/static/torcollctl $(B)/bin/stamps
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' SUITE='$(SUITE)' selftests/torch/check
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress

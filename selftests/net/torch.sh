@@ -13,6 +13,8 @@ ktap_header
 
 python=/usr/bin/python3
 export PYTHONPATH=$PWD/python:$PWD/build/torch PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+# Debian 13 has built PyTorch without libuv, which stores use unless told otherwise
+export USE_LIBUV=0
 
 if [[ ! -e build/torch/_torcoll_torch.so ]]; then
 	skip torch "PyTorch's headers are not here (libtorch-dev), with which the backend is built"
@@ -66,6 +68,8 @@ cut_a_cable()
 cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced sparse_sums embedding
 	reduce_scatters exchanges messages works chained ahead slow refusals groups monitored calls training compressed mismatch tags
 	late absent lost again ddp ddp_alone killed cut)
+$python -c 'import importlib.metadata as m; exit(m.version("torch").startswith("1."))' &&
+	cases+=(functional_collectives coalescing batches meshes sharded checked errors)
 # CASES: some of them
 [[ -z ${CASES-} ]] || read -ra cases <<<"$CASES"
 

@@ -7,6 +7,7 @@ NAMEs are parts of names of cases, or =NAME. Prints a line for each: passed, fai
 
 import ctypes
 import dataclasses
+import importlib.metadata
 import logging
 import os
 import re
@@ -21,14 +22,15 @@ os.environ.update(BACKEND="gloo", WORLD_SIZE="4", TEMP_DIR=tempfile.mkdtemp(),
                   DISTRIBUTED_TESTS_DEFAULT_TIMEOUT=os.environ.get("SECONDS_EACH", "60"))
 
 
-
 def hashable(cls: Any = None, **kwargs: Any) -> Any:
     """dataclass, whose instances may be defaults: Debian 12's PyTorch has some that its Python refuses."""
     more = {} if cls is None or "__hash__" in vars(cls) else {"unsafe_hash": True}
     return real(cls, **more, **kwargs)
 
 
-real, dataclasses.dataclass = dataclasses.dataclass, hashable
+real = dataclasses.dataclass
+if importlib.metadata.version("torch").startswith("1."):
+    dataclasses.dataclass = hashable
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 import torch.distributed._shard  # noqa: E402
@@ -42,12 +44,20 @@ torch.set_num_threads(1)
 if BACKEND == "torcoll":
     import torcoll.torch
 
-    def group(store: Any, rank: int, size: int, timeout: Any) -> Any:
-        return torcoll.torch._create(store, rank, size, timeout)
-
     c10d, gloo = dist.distributed_c10d, dist.distributed_c10d.ProcessGroupGloo
     wrapper_new = c10d._create_process_group_wrapper
     events_get = distributed_test.get_profiling_event
+
+    class Group(type):
+        """Of a class that makes groups of torcoll: PyTorch 2 asks whether they are Gloo's."""
+
+        def __call__(cls, store: Any, rank: int, size: int, timeout: Any) -> Any:
+            return torcoll.torch._create(store, rank, size, timeout)
+
+        def __instancecheck__(cls, group: Any) -> bool:
+            return hasattr(group, "name") and group.name() == "torcoll"
+
+    group = Group("ProcessGroupGloo", (), {})
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         """A group that compares what ranks call, by another group, which must be Gloo's."""
@@ -57,9 +67,9 @@ if BACKEND == "torcoll":
         finally:
             c10d.ProcessGroupGloo = group
 
-    def events(name: str, profiler: Any) -> Any:
+    def events(name: str, *args: Any, **kwargs: Any) -> Any:
         """Events of the backend, by the name that Gloo's would have."""
-        found = events_get(name.replace("gloo:", "torcoll:"), profiler)
+        found = events_get(name.replace("gloo:", "torcoll:"), *args, **kwargs)
         for event in found:
             event.name = event.name.replace("torcoll:", "gloo:")
         return found
@@ -91,10 +101,10 @@ class Cases(TestDistBackend, DistributedTest._DistTestBase):  # type: ignore[mis
         self._start_processes(torch.multiprocessing.get_context("fork").Process)
 
     @classmethod
-    def _run(cls, rank: int, *args: Any) -> None:
+    def _run(cls, rank: int, *args: Any, **kwargs: Any) -> None:
         if BACKEND == "torcoll":
             become(rank)
-        super()._run(rank, *args)
+        super()._run(rank, *args, **kwargs)
 
 
 def why(text: str) -> str:

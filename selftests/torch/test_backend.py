@@ -312,6 +312,9 @@ def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
 # ---- factors ----
 
 def premul(group: Any, x: Any, factor: Any) -> None:
+    """By a factor, or by a tensor of one element: PyTorch 1.13 takes one of each device."""
+    if torch.is_tensor(factor) and torch.__version__.startswith("1."):
+        factor = [factor]
     options = dist.AllreduceOptions()
     options.reduceOp = dist._make_nccl_premul_sum(factor)
     group.allreduce([x], options).wait()
@@ -323,9 +326,9 @@ def test_premul__of_integers_by_an_integer(fake: Fake, group: Any) -> None:
         x = torch.ones(4, dtype=dtype)
         premul(group, x, 3.0)
         assert fake.state.scalar == 3
-        premul(group, x, [torch.tensor([5])])
+        premul(group, x, torch.tensor([5]))
         assert fake.state.scalar == 5
-        for factor in (0.5, -1.25, [torch.tensor([1.5])], 1e30, float("nan")):
+        for factor in (0.5, -1.25, torch.tensor([1.5]), 1e30, float("nan")):
             with pytest.raises(ValueError, match="all_reduce: the factor of PREMUL_SUM, .* is no element of tensors of"):
                 premul(group, x, factor)
     with pytest.raises(ValueError, match="the factor of PREMUL_SUM, -1.0*, is no element of tensors of type Byte"):

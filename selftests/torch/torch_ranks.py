@@ -110,7 +110,9 @@ def averages() -> None:
         dist.all_reduce(x, make(0.5))
         same(x, (every(1000, torch.float64).sum(0) / 2).to(dtype))
     x = mine(10)
-    dist.all_reduce(x, make([torch.tensor([2.0])]))
+    factor = torch.tensor([2.0])
+    # PyTorch 1.13 takes one of each device
+    dist.all_reduce(x, make([factor] if torch.__version__.startswith("1.") else factor))
     same(x, 2 * every(10).sum(0))
     x = mine(10, torch.int32)
     dist.all_reduce(x, make(3.0))
@@ -675,7 +677,8 @@ def lost() -> None:
 def again() -> None:
     """A group after another on one store: it must not join by what the first left there."""
     rank = int(os.environ["RANK"])
-    store = dist.TCPStore("10.7.0.1", int(os.environ["MASTER_PORT"]), RANKS, rank == 0)
+    plain = {} if torch.__version__.startswith("1.") else {"use_libuv": False}
+    store = dist.TCPStore("10.7.0.1", int(os.environ["MASTER_PORT"]), RANKS, rank == 0, **plain)
     for _ in range(2):
         # the others ask the store before it tells anything new
         if rank == 0:
@@ -705,13 +708,23 @@ def become(rank: int, number: int) -> None:
     torch.set_num_threads(1)
 
 
+def more_cases() -> list[Callable[[], None]]:
+    """Of PyTorch 2; what they import takes minutes."""
+    if torch.__version__.startswith("1."):
+        return []
+    sys.modules["torch_ranks"] = sys.modules["__main__"]
+    import torch2_ranks
+
+    return list(torch2_ranks.CASES)
+
+
 def execute(name: str) -> None:
     for one in PROGRAMS:
         if one.__name__ == name:
             one()
             return
     dist.init_process_group("torcoll", timeout=datetime.timedelta(seconds=300))
-    {case.__name__: case for case in CASES}[name]()
+    {case.__name__: case for case in CASES + more_cases()}[name]()
     dist.destroy_process_group()
 
 
@@ -731,6 +744,7 @@ def child(rank: int, number: int, name: str) -> int:
 
 
 def main() -> None:
+    more_cases()
     for number, name in enumerate(sys.argv[1:]):
         begin = time.monotonic()
         ranks = []
