@@ -64,8 +64,10 @@ Counts SparseSum::counts(int64_t per_element) const
 	return counts;
 }
 
+/* Indices are what other ranks say, and PyTorch 2 takes any, but does not look before it uses them. */
 Tensor SparseSum::total() const
 {
+	at::_validate_sparse_coo_tensor_args(indices.t(), values, own.sizes());
 	return at::sparse_coo_tensor(indices.t(), values, own.sizes()).coalesce();
 }
 
