@@ -127,6 +127,7 @@ lie()
 # The kernel's messages, which may come with any lock held, are not sent by it.
 console_is_refused()
 {
+	# shellcheck disable=SC2016 # expanded there
 	nsenter --net=/run/netns/tor-0 bash -c 'cd "$1" && echo tor0 >dev_name && echo 10.7.0.1 >local_ip && echo 10.7.0.2 >remote_ip &&
 		echo "$2" >remote_mac && ! echo 1 >enabled' - "$consoles/torcoll" "$(mac 1)" &&
 		dmesg | grep "tor0 doesn't support polling"

@@ -138,12 +138,14 @@ probes=/sys/kernel/tracing/kprobe_events
 
 count_waits()
 {
+	# shellcheck disable=SC2016 # expanded by eval
 	on_one_cpu eval 'echo "p:torcoll_wait synchronize_rcu_expedited" >>"$probes" &&
 		echo 1 >/sys/kernel/tracing/events/kprobes/torcoll_wait/enable'
 }
 
 end_count()
 {
+	# shellcheck disable=SC2016 # expanded by eval
 	on_one_cpu eval 'echo 0 >/sys/kernel/tracing/events/kprobes/torcoll_wait/enable; echo "-:torcoll_wait" >>"$probes"'
 }
 

@@ -239,6 +239,7 @@ has_router()
 
 solicitations()
 {
+	# shellcheck disable=SC2016 # awk's own
 	node "$1" awk '$1 == "Icmp6OutNeighborSolicits" { print $2 }' /proc/net/snmp6
 }
 
