@@ -562,13 +562,14 @@ static int job_queue(struct torcoll__job *job)
 	int err;
 
 	pthread_mutex_lock(&t->queue);
+	/* before: a job that it starts and the module refuses would be of a call that returned */
+	if (push_is_due(t))
+		push_all(t);
 	lane = lane_get(job->comm, &job->desc);
 	if (lane) {
 		err = job_enter(lane, job);
 		if (!lane->first)
 			lane_free(lane);
-		if (push_is_due(t))
-			push_all(t);
 	} else {
 		err = torcoll__fail(-ENOMEM, "%s: out of memory",
 				    torcoll__op_name(job->op.collective));

@@ -273,6 +273,29 @@ static void refused__at_once(void **state)
 	assert_int_equal(nposted, 1);
 }
 
+/* So is one that comes as the call starts what waits before it. */
+static void refused__at_once_behind_others(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+
+	fake.slots = 0;
+	start(f, &req[0]);
+	fake.slots = 2;
+	fake.now += PUSH_NS;
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, -EDQUOT);
+	fake.sentence = "RLIMIT_MEMLOCK";
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &y, 1, TORCOLL_I32, TORCOLL_SUM, &req[1]), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "allreduce: RLIMIT_MEMLOCK (EDQUOT)");
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+	assert_false(f->comm->failed);
+	assert_int_equal(nposted, 1);
+	assert_false(torcoll__is_queued(f->t));
+	assert_null(f->t->lanes);
+	start(f, &req[1]);
+	assert_int_equal(nposted, 2);
+}
+
 /* A message that waits costs no calls for those to other ranks that wait, too. */
 static void messages__to_many_ranks_wait(void **state)
 {
@@ -668,6 +691,7 @@ int main(void)
 		test_queue(refused__fails_the_comm),
 		test_queue(refused__is_told),
 		test_queue(refused__at_once),
+		test_queue(refused__at_once_behind_others),
 		test_queue(messages__to_many_ranks_wait),
 		test_queue(push__half_of_the_time),
 		test_queue(nowait__does_not_overtake),
