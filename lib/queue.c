@@ -430,7 +430,8 @@ static void push_all(struct torcoll *t)
 	t->pushed_tail = torcoll__ring_tail(t);
 	for (lane = t->lanes; lane; lane = next) {
 		lane_push(lane);
-		lane_expire(lane, began_ns);
+		/* the operator may have taken long, and another thread looked meanwhile */
+		lane_expire(lane, torcoll_sys_now_ns());
 		next = lane->next;
 		if (!lane->first)
 			lane_free(lane);

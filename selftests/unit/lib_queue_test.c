@@ -537,6 +537,38 @@ static void deadline__module_names_the_missing(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
 }
 
+static struct torcoll *looked_at;
+
+static void reduce_too_long(const void *in, void *inout, uint64_t count, void *arg)
+{
+	fake.now = LATE_NS + 6000;
+	fake.slots = 0;
+	/* another thread */
+	torcoll__push(looked_at, true);
+}
+
+/* It passes while the operator runs, and another thread finds nothing that is late. */
+static void deadline__passes_in_the_operator(void **state)
+{
+	static char vector[200000];
+	struct fixture *f = *state;
+	const struct torcoll_function fn = { .reduce = reduce_too_long };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I8, .count = sizeof(vector),
+		.send = vector, .recv = vector, .function = &fn, .deadline_ns = 5000,
+	};
+	struct torcoll_request req;
+
+	looked_at = f->t;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	post(posted[0], 0, 0);
+	torcoll__push(f->t, true);
+	assert_int_equal(fake.now, LATE_NS + 6000);
+	/* a wait would sleep for ever */
+	assert_false(torcoll__is_queued(f->t) && !torcoll__queue_late(f->t));
+	assert_int_equal(torcoll_test(&req), -ETIMEDOUT);
+}
+
 /* An abort waits for the ops that run: there is one for all that are late. */
 static void deadline__aborts_once(void **state)
 {
@@ -700,6 +732,7 @@ int main(void)
 		test_queue(deadline__passes_behind_others),
 		test_queue(deadline__passes_between_steps),
 		test_queue(deadline__module_names_the_missing),
+		test_queue(deadline__passes_in_the_operator),
 		test_queue(deadline__aborts_once),
 		test_queue(deadline__at_the_end_of_time),
 		test_queue(lists__are_copied),
