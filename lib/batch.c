@@ -176,6 +176,15 @@ static bool is_dispensable(int err, uint64_t bytes, bool recv)
 	return err == -EEXIST || (err == -EFAULT && !recv) || bytes <= COPIED_BYTES;
 }
 
+/* In place, a root only sends what it would get from itself. */
+static bool is_written(const struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	uint64_t at = torcoll__u64(op->recv) - torcoll__u64(op->send);
+
+	return (op->collective != TORCOLL_BROADCAST && op->collective != TORCOLL_SCATTER) ||
+	       comm->rank != op->root || at >= torcoll__op_bytes(comm, op, false);
+}
+
 /* Register a buffer for a prepared op, if that is possible; else each start pins it. */
 static int buffer_hold(struct torcoll_prepared *p, const struct torcoll_op *op, bool recv,
 		       uint32_t *region)
@@ -189,7 +198,7 @@ static int buffer_hold(struct torcoll_prepared *p, const struct torcoll_op *op, 
 		return 0;
 	torcoll__sentence_keep(kept);
 	err = torcoll__region_hold(p->comm->t, recv ? op->recv : op->send, bytes, region);
-	if (!err || !is_dispensable(err, bytes, recv))
+	if (!err || !is_dispensable(err, bytes, recv && is_written(p->comm, op)))
 		return err;
 	/* nothing has failed that the program called */
 	torcoll__sentence_say(kept);

@@ -499,6 +499,25 @@ static void torcoll_prepare__what_cannot_be_registered(void **state)
 	assert_int_equal(fake.submit.send_region, 0);
 	torcoll_prepared_free(p);
 
+	/* a root in place only sends */
+	op = (struct torcoll_op){
+		.collective = TORCOLL_BROADCAST, .type = TORCOLL_I32, .count = ARRAY_SIZE(in),
+		.root = FAKE_RANK, .send = in, .recv = (void *)in,
+	};
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EFAULT, -EFAULT);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	torcoll_prepared_free(p);
+	op.collective = TORCOLL_SCATTER;
+	op.recv = (void *)&in[FAKE_RANK * ARRAY_SIZE(in) / FAKE_RANKS];
+	op.count = ARRAY_SIZE(in);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EFAULT, -EFAULT);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	torcoll_prepared_free(p);
+	op.root = 1;
+	op.count = FAKE_RANKS * ARRAY_SIZE(in);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EFAULT, 0);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EFAULT);
+
 	op = small_op(&x);
 	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, -EDQUOT);
 	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
