@@ -273,10 +273,10 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
 			struct torcoll_comm **shrunk);
 
 /*
- * Leave a comm and free it. This aborts running ops (-ECONNABORTED at the other ranks); do not use
- * requests of the comm afterwards. NULL is ignored. Data sent to ranks that have not called yet
- * still reaches them. A process that exits with status 0 leaves its comms in the same way; a process
- * that is killed, or exits with another status, fails them.
+ * Leave a comm and free it. This aborts running ops (-ECONNABORTED at the other ranks), and waits
+ * for operators that run; do not use requests of the comm afterwards. NULL is ignored. Data sent to
+ * ranks that have not called yet still reaches them. A process that exits with status 0 leaves its
+ * comms in the same way; a process that is killed, or exits with another status, fails them.
  */
 void torcoll_comm_close(struct torcoll_comm *comm);
 
@@ -610,7 +610,8 @@ struct torcoll_displs {
  *
  * @reduce sets inout[i] = in[i] op inout[i] for @count elements; @in comes from lower ranks. It is
  * called by threads that wait for, test or start any op of the context, by several at a time for
- * several ops, and must not call this library. It may wait for other threads that do.
+ * several ops, and must not call this library. It may wait for other threads that do, but not for
+ * one that closes the op's comm or the context.
  * @element is the size of an element in bytes; 0: that of the op's type. If given, the op's type is 0.
  *
  * The ranks exchange their vectors, and each calls the operator. An allreduce, reduce or

@@ -36,7 +36,8 @@ class Collectives:
 
     Raises PeerFailed, Mismatch, Timeout, Aborted, FabricDeleted: the comm has failed then. NotSupported, Invalid,
     LimitReached and others mean that the op was refused, and no data was sent; a Request that raises them was refused
-    when its turn came, and the comm has failed then.
+    when its turn came, and the comm has failed then; so has it if a call raises them that had to wait for earlier ops
+    or was done in part.
     """
 
     _place: Place
