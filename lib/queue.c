@@ -508,6 +508,18 @@ static bool job_has_buffers(const struct torcoll__job *job)
 	}
 }
 
+/* Those of a list, or of none; the counts of an op may change while others look. */
+static bool blocks_use(const struct torcoll__job *job, const void *vector, const uint64_t *displs,
+		       uint64_t addr, uint64_t length)
+{
+	uint64_t elem = torcoll_type_size(job->op.type);
+
+	for (uint32_t i = 0; displs && i < job->comm->size; i++)
+		if (torcoll__u64(vector) + displs[i] * elem - addr < length)
+			return true;
+	return false;
+}
+
 bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length)
 {
 	const struct torcoll__job *job;
@@ -517,6 +529,9 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
 			continue;
 		if (torcoll__u64(job->op.send) - addr < length ||
 		    torcoll__u64(job->op.recv) - addr < length)
+			return true;
+		if (blocks_use(job, job->op.send, job->displs.send, addr, length) ||
+		    blocks_use(job, job->op.recv, job->displs.recv, addr, length))
 			return true;
 		/* of a prepared op, which does not advance, there is nothing else */
 		if (job->state != TORCOLL__JOB_ADVANCING &&

@@ -686,6 +686,29 @@ static void memory__of_what_waits_is_busy(void **state)
 	assert_int_equal(torcoll_unregister(f->t, reg), 0);
 }
 
+/* Displacements may be all that tells where it is. */
+static void memory__at_displacements_is_busy(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counts[FAKE_RANKS] = { 1, 1, 1, 1 }, at[FAKE_RANKS];
+	const struct torcoll_displs d = { .recv = at };
+	int32_t block = 0;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLGATHER, .type = TORCOLL_I32, .count = FAKE_RANKS,
+		.counts = counts, .send = &block, .displs = &d,
+	};
+	struct torcoll_request req;
+	void *p;
+
+	f->t->features |= TORCOLL_FEATURE_ALLOC;
+	assert_int_equal(torcoll_alloc(f->t, 4096, &p), 0);
+	for (uint32_t i = 0; i < FAKE_RANKS; i++)
+		at[i] = (uintptr_t)p / sizeof(block) + 2 * i;
+	fake.slots = 0;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	assert_int_equal(torcoll_free(f->t, p), -EBUSY);
+}
+
 /* What waits goes with its comm. */
 static void close__drops_what_waits(void **state)
 {
@@ -738,6 +761,7 @@ int main(void)
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
 		test_queue(memory__of_what_waits_is_busy),
+		test_queue(memory__at_displacements_is_busy),
 		test_queue(close__drops_what_waits),
 	};
 
