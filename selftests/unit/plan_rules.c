@@ -104,7 +104,7 @@ static bool skips_well(const struct tor_plan *p, u32 ch, u32 t, const struct tor
 /* One rank's round: what it sends; what it gets, which is the dump, too. */
 static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t, struct dump_error *e)
 {
-	u32 peers = 0, last = ~0U;
+	u32 peers = 0, last = ~0U, source = ~0U;
 	struct tor_cursor c;
 	struct tor_piece x;
 
@@ -116,6 +116,10 @@ static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t
 		if (x.dst == p->rank) {
 			list_append(&a->got, &x);
 			dump_add_piece(a->d, ch, t, &x);
+			if (x.src != p->rank && x.src != source && !skips_well(p, ch, t, &x))
+				return dump_fail(e, "rank %u, channel %u, round %u: skipping to what %u sends",
+						 p->rank, ch, t, x.src);
+			source = x.src;
 		}
 		if (x.src != p->rank)
 			continue;

@@ -107,7 +107,8 @@ static bool moore_message_transfer(const struct tor_plan *p, struct tor_cursor *
 	bool last = moore_is_last(p, at->k), get = c->transfer % 2 == 0;
 	u32 peer;
 
-	/* received messages have the places of sent ones */
+	/* received messages have the places of sent ones; who skips has not passed all of them */
+	tor_moore_restart(p, at);
 	at->valid = true;
 	if (!get && !tor_moore_next_pattern(p, at))
 		return false;

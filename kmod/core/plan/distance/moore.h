@@ -96,6 +96,9 @@ void tor_moore_begin_step(const struct tor_plan *p, struct tor_moore_at *at, u32
  */
 bool tor_moore_next_pattern(const struct tor_plan *p, struct tor_moore_at *at);
 
+/* Go back to the first message of the pattern, which may have been left before its last. */
+void tor_moore_restart(const struct tor_plan *p, struct tor_moore_at *at);
+
 /* Advance to the next message of the pattern. Returns false after the last. */
 bool tor_moore_next_message(const struct tor_plan *p, struct tor_moore_at *at);
 

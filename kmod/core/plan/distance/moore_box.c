@@ -94,6 +94,17 @@ bool tor_moore_next_pattern(const struct tor_plan *p, struct tor_moore_at *at)
 	return false;
 }
 
+void tor_moore_restart(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	u32 d;
+
+	for (d = 0; d < p->grid.ndim; d++) {
+		if (!at->digit[d])
+			at->place -= at->group[d] * at->unit[d];
+		at->group[d] = 0;
+	}
+}
+
 /*
  * Advances the group of the first dimension that has another one; those before
  * restart.
