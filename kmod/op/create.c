@@ -545,9 +545,10 @@ static int take_heir(struct tor_group *group, int err, u32 *missing, const char 
 		return 0;
 	}
 	*missing = err == -ETIMEDOUT ? group->shrink.a.missing : TOR_NO_RANK;
-	*why = shrink_sentence(err);
 	if (group->shrink.again)
 		err = -EAGAIN;
+	else
+		*why = shrink_sentence(err);
 	tor_group_end(group);
 	return err;
 }
