@@ -197,12 +197,13 @@ static int outq_add_pieces(struct tor_port *port, struct sk_buff *skb, enum tor_
 /*
  * Compute the checksum that a packet has left to a device. A pair of devices brings
  * it to the other end as it is; of others some promise it at any place, and then
- * look for IP behind the MAC header. False: no memory.
+ * look for IP behind the MAC header. A super frame has found a pair; whoever cuts
+ * it after all computes those of its pieces. False: no memory.
  */
 static bool outq_sum(struct tor_port *port, struct sk_buff *skb)
 {
-	return skb->ip_summed != CHECKSUM_PARTIAL || tor_xmit_is_pair(port->dev) ||
-	       !skb_checksum_help(skb);
+	return skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) ||
+	       tor_xmit_is_pair(port->dev) || !skb_checksum_help(skb);
 }
 
 int tor_outq_xmit(struct tor_port *port, struct sk_buff *skb, enum tor_outq_class class)
