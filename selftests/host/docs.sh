@@ -358,7 +358,7 @@ upgrades()
 	local f bad=0
 
 	for f in docs/guide.md debian/torcoll-dkms.postinst; do
-		grep -qE 'systemctl stop torcoll@\w+; modprobe -r torcoll; systemctl start torcoll@' <(tr -d '\n\t"\\' <"$f") ||
+		grep -qE 'systemctl stop torcoll@\w+; modprobe -r torcoll; systemctl start torcoll@' <(tr -d '\n\t"' <"$f" | tr -d '\134') ||
 			{ echo "$f does not say how a unit comes to use a new module"; bad=1; }
 	done
 	! grep -nE 'modprobe -r torcoll && modprobe torcoll([^ ]|$)' docs/guide.md debian/torcoll-dkms.postinst && ((!bad))
