@@ -31,13 +31,12 @@ Backend::Description Backend::describe(const char *name, const char *title, c10d
 /*
  * The kernel has as many ops of a comm as it has slots, which complete ops keep
  * until the other ranks need them no more; the library starts others when a thread
- * looks for any, as a call starts what depends on its first ops. Nobody may, so a
- * progress thread does.
+ * looks for any. Nobody may, so a progress thread does.
  */
 WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 {
 	c10::intrusive_ptr<Work> work;
-	bool more;
+	bool queued;
 
 	d.call->results = std::move(results);
 	try {
@@ -49,9 +48,9 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 		throw;
 	}
 	sequence_++;
-	more = d.call->has_more();
+	queued = d.call->is_queued();
 	work = c10::make_intrusive<Work>(rank_, d.type, d.title, inputs, std::move(d.call));
-	if (more)
+	if (queued)
 		work->hand_over();
 	return work;
 }

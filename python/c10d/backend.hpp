@@ -96,6 +96,7 @@ private:
 
 	/* Add an op to a description. */
 	void add_allreduce(Description &d, const Tensor &tensor, const c10d::ReduceOp &op);
+	void tell_forms(uint64_t deadline_ns, const void *own, void *all, size_t bytes);
 	void add_sparse_allreduce(Description &d, const Tensor &tensor, const c10d::ReduceOp &op);
 	void add_reduce_scatter(Description &d, const Tensor &output, const Tensor &input,
 				const c10d::ReduceOp &op);

@@ -247,9 +247,9 @@ void Call::start()
 		fail(torcoll_last_error());
 }
 
-bool Call::has_more() const
+bool Call::is_queued() const
 {
-	return next || std::any_of(requests_.begin(), requests_.begin() + started_,
+	return std::any_of(requests_.begin(), requests_.begin() + started_,
 			   [](const torcoll_request &r) { return torcoll__request_is_job(&r); });
 }
 
@@ -265,40 +265,19 @@ bool Call::ended(int status)
 	return true;
 }
 
-/* Start what comes next, as all ops are complete. False: there is nothing to wait for. */
-bool Call::advance()
-{
-	std::function<void()> step;
-
-	if (!next || !error_.empty())
-		return false;
-	step.swap(next);
-	try {
-		step();
-		start();
-	} catch (const std::exception &) {
-		refusal_ = std::current_exception();
-	}
-	return complete_ < started_;
-}
-
 bool Call::test()
 {
-	do {
-		while (complete_ < started_)
-			if (!ended(torcoll_test(&requests_[complete_])))
-				return false;
-	} while (advance());
+	while (complete_ < started_)
+		if (!ended(torcoll_test(&requests_[complete_])))
+			return false;
 	return true;
 }
 
 bool Call::wait(uint64_t deadline_ns)
 {
-	do {
-		while (complete_ < started_)
-			if (!ended(torcoll_wait_until(&requests_[complete_], deadline_ns)))
-				return false;
-	} while (advance());
+	while (complete_ < started_)
+		if (!ended(torcoll_wait_until(&requests_[complete_], deadline_ns)))
+			return false;
 	return true;
 }
 
@@ -313,8 +292,6 @@ std::exception_ptr Call::finish()
 {
 	if (!error_.empty())
 		return failure(error_);
-	if (refusal_)
-		return refusal_;
 	try {
 		if (check)
 			check();

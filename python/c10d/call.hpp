@@ -47,8 +47,8 @@ public:
 	/* Start the ops. Throws if one is refused; those before it are still under way. */
 	void start();
 
-	/* Whether ops are still to be started, which only a thread that waits or tests does. */
-	bool has_more() const;
+	/* Whether the library had to queue an op, which only a thread that waits or tests starts. */
+	bool is_queued() const;
 
 	/* Look whether all ops are complete; wait for that, until a time of torcoll_deadline(), 0: none. */
 	bool test();
@@ -68,10 +68,7 @@ public:
 	/* What the results are, for futures. */
 	std::vector<at::Tensor> results;
 
-	/* What comes when the ops are complete: adds ops that depend on their results, and may throw. */
-	std::function<void()> next;
-
-	/* What else is to be checked, or made of the results, when all ops are complete; may throw. */
+	/* What else is to be checked when the ops are complete; may throw. */
 	std::function<void()> check;
 
 private:
@@ -85,7 +82,6 @@ private:
 	void *copied(const at::Tensor &tensor, bool back);
 	char *held_in_one_piece(const std::vector<at::Tensor> &tensors);
 	bool ended(int status);
-	bool advance();
 
 	std::shared_ptr<Comm> comm_;
 	c10::SmallVector<torcoll_op, 1> ops_;
@@ -96,7 +92,6 @@ private:
 	uint32_t started_ = 0;
 	uint32_t complete_ = 0;
 	std::string error_;
-	std::exception_ptr refusal_;	/* of what came next */
 };
 
 }  // namespace tortorch

@@ -229,15 +229,17 @@ def sparse_sums() -> None:
     x = sparse(rank) if rank else torch.sparse_coo_tensor(size=(1000,))
     dist.all_reduce(x)
     same(x.to_dense(), sum(sparse(r).to_dense() for r in range(1, size)))
-    # the second step is begun though a rank does other things, and for who only has a future
-    x = sparse(rank)
-    work = dist.all_reduce(x, async_op=True)
+    # calls stay in the program's order, though one has two steps and a rank is late
     if rank == 0:
-        dist.recv(torch.zeros(1), 1)
-    work.get_future().wait()
+        time.sleep(0.3)
+    x, y, z = sparse(rank), mine(1000), sparse(rank, 3)
+    works = [dist.all_reduce(t, async_op=True) for t in (x, y, z)]
+    works[2].get_future().wait()
+    for work in works:
+        work.wait()
     same(x.to_dense(), sum(sparse(r).to_dense() for r in range(size)))
-    if rank == 1:
-        dist.send(torch.zeros(1), 0)
+    same(y, every(1000).sum(0))
+    same(z.to_dense(), sum(sparse(r, 3).to_dense() for r in range(size)))
     raises("another type or shape", ValueError, dist.all_reduce, torch.eye(3 + (rank == 2)).to_sparse())
     raises("only the sum", ValueError, dist.all_reduce, torch.eye(3).to_sparse(), ReduceOp.MAX)
     dist.barrier()
@@ -249,11 +251,11 @@ def embedding() -> None:
 
     def step(ddp: bool, rows: torch.Tensor) -> torch.Tensor:
         torch.manual_seed(1)
-        table = torch.nn.Embedding(100, 8, sparse=True)
-        model = torch.nn.parallel.DistributedDataParallel(table) if ddp else table
-        model(rows).pow(2).sum(1).mean().backward()
-        torch.optim.SGD(table.parameters(), 1).step()
-        return table.weight.detach()
+        tables = torch.nn.Sequential(torch.nn.EmbeddingBag(100, 8, sparse=True), torch.nn.Linear(8, 8))
+        model = torch.nn.parallel.DistributedDataParallel(tables, bucket_cap_mb=0) if ddp else tables
+        model(rows[:, None]).pow(2).sum(1).mean().backward()
+        torch.optim.SGD(tables.parameters(), 1).step()
+        return torch.cat([p.detach().flatten() for p in tables.parameters()])
 
     rows = torch.arange(4 * size) * 13 % 29
     got, wanted = step(True, rows[4 * rank:4 * rank + 4]), step(False, rows)
