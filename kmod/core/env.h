@@ -373,7 +373,8 @@ int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink);
 void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
 
 /**
- * tor_env_heritage - whether a process here has a comm of a lineage open
+ * tor_env_heritage - whether a process here has a comm of a lineage open, or is
+ *	about to: it has accepted it
  * @node: this node
  * @lineage: comm->lineage
  * @asking: node that asks

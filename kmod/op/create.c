@@ -382,6 +382,10 @@ struct tor_group *tor_group_join(struct tor_fabric *fabric, struct tor_group_con
 
 /* --- shrinking --- */
 
+/*
+ * A join counts from when it has accepted: others may have the comm before word of
+ * that is here, and shrink it. In it, @asking is a member like any other.
+ */
 int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
@@ -389,7 +393,7 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 	u32 bucket, rank;
 
 	hash_for_each_rcu(fabric->group, bucket, group, hash) {
-		if (group->comm.lineage != lineage || !is_done(group) ||
+		if (group->comm.lineage != lineage ||
 		    group->join.a.error || group->shrink.a.error ||
 		    test_bit(TOR_GROUP_CLOSED, &group->flags) ||
 		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
