@@ -54,7 +54,7 @@ bool Form::fits(const Form &own) const
 	       elements <= own.most();
 }
 
-/* A sum under way. Its tensors are of its own, whatever the program does with its. */
+/* A sum under way. It holds the memory of its tensors, whatever the program makes of its own. */
 struct SparseSum {
 	std::vector<int64_t> sizes;
 	std::vector<Form> forms;		/* of all ranks */

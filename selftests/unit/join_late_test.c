@@ -46,6 +46,39 @@ static void tor_join_rx__refuse_was_lost(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
+/* That others have the comm says the same: rank 0 may be dead by now. */
+static void tor_join_complete__go_was_lost(void **state)
+{
+	u64 lineage;
+	u32 i;
+
+	deaf = 3;
+	deaf_to = TORCOLL_COMM_GO;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	assert_true(member[1].done);
+	assert_false(member[3].done);
+	lineage = tor_join_lineage(&member[1].join);
+	tor_join_complete(&ctx, &member[3].node, lineage + 1);
+	assert_false(member[3].done);
+	tor_join_complete(&ctx, &member[3].node, lineage);
+	assert_all_joined(NODES, NULL);
+}
+
+/* Nor does it concern a call that nobody has accepted. */
+static void tor_join_complete__not_accepted(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		call_as(i, NODES, NULL, "secret");
+	for (i = 0; i < 4; i++) {
+		tor_join_complete(&ctx, &member[i].node, tor_join_lineage(&member[i].join));
+		assert_false(member[i].done);
+		tor_join_cancel(&ctx, &member[i].join, -EINTR);
+	}
+}
+
 /* A call that was repeated before its refusal came is none of the next join: that would not find its caller. */
 static void tor_join_rx__a_call_crosses_its_refusal(void **state)
 {
@@ -145,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		JOIN_TEST(tor_join_rx__leave_was_lost),
 		JOIN_TEST(tor_join_rx__refuse_was_lost),
+		JOIN_TEST(tor_join_complete__go_was_lost),
+		JOIN_TEST(tor_join_complete__not_accepted),
 		JOIN_TEST(tor_join_rx__a_call_crosses_its_refusal),
 		JOIN_TEST(tor_join_rx__a_call_comes_late),
 		JOIN_TEST(tor_join_rx__a_call_comes_after_its_end),

@@ -28,6 +28,7 @@ static int install_error;		/* what installing gives at rank 2 */
 static u32 delivered;			/* frames of host.sent that were handed on */
 static u32 loss;			/* one in so many messages is lost; 0: none */
 static u32 deaf;			/* a node that hears nothing */
+static u32 deaf_to;			/* or only messages of other steps than that */
 static u64 seed;
 
 int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
@@ -60,9 +61,9 @@ static void hand_on(const struct host_frame *f)
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
 	assert_int_equal(h.type, TORCOLL_FRAME_COMM);
 	assert_true(h.dst < NODES);
-	if (h.dst == deaf)
-		return;
 	assert_int_equal(tor_wire_get_comm(f->bytes + 64, h.length, &msg), 0);
+	if (h.dst == deaf && (!deaf_to || msg.step == deaf_to))
+		return;
 	tor_join_rx(&ctx, &member[h.dst].node, &h, &msg,
 		    member[h.dst].ended && member[h.dst].installed == msg.tag);
 }
@@ -128,6 +129,7 @@ static int setup(void **state)
 	install_error = 0;
 	loss = 0;
 	deaf = NODES;
+	deaf_to = 0;
 	seed = 12;
 	return 0;
 }

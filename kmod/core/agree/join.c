@@ -270,6 +270,19 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	}
 }
 
+void tor_join_complete(struct tor_ctx *ctx, struct tor_node *node, u64 lineage)
+{
+	struct tor_join *join;
+
+	list_for_each_entry(join, &node->joins, a.list) {
+		if (!join->rank || join->a.state != TOR_AGREE_ACCEPTING ||
+		    tor_join_lineage(join) != lineage)
+			continue;
+		tor_agree_finish(ctx, &join->a, 0);
+		return;
+	}
+}
+
 /*
  * The end of a join was told once, and that was lost: tell it again to a rank
  * that sends as if the join continued. Or the rank comes after that, or before

@@ -121,6 +121,12 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 		 const struct tor_comm_msg *msg, bool known);
 
 /*
+ * A member has the comm of @lineage, so all have accepted it: end a join of it that
+ * waits for word of that, as GO would.
+ */
+void tor_join_complete(struct tor_ctx *ctx, struct tor_node *node, u64 lineage);
+
+/*
  * Return a tag for a comm that this node creates, and its @generation. @proof,
  * @members: other values that it depends on.
  */

@@ -568,7 +568,11 @@ static void bystander_rx(struct tor_ctx *ctx, struct tor_node *node, const struc
 		shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
 		break;
 	case TOR_HERITAGE_COMMON:
-		/* the local process has not called yet */
+		/*
+		 * the local process has not called yet, as it does not know of the
+		 * comm perhaps, and rank 0 may not live to say so
+		 */
+		tor_join_complete(ctx, node, msg->name);
 		break;
 	}
 }
