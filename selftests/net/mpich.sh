@@ -31,12 +31,11 @@ plain()
 }
 
 # The library cannot begin at a rank, which ends the job, instead of leaving the others to wait for it. Debian's mpirun 4.0 kills
-# its proxies then, and may look for the first that is dead before it is: it sleeps on until timeout's signal.
+# its proxies then, and may look for the first that is dead before it is: it sleeps on until timeout's signal, or ends without a word.
 no_key()
 {
 	run key 120 4 env TROUBLE_KEY=1 "$programs/trouble.mpich" late && return 1
-	says key 'MPICH cannot make a request' && grep 'Abort(1) on node 1 .*MPI_Abort' "$work/key" &&
-		grep 'processes terminated badly; aborting' "$work/key"
+	says key 'MPICH cannot make a request' && grep 'Abort(1) on node 1 .*MPI_Abort' "$work/key"
 }
 
 work=$(mktemp -d)
