@@ -135,7 +135,7 @@ plugged()
 	node 0 ping -q -n -c 1 -W 1 "$(address 1)"
 	rmmod torcoll &
 	remover=$!
-	wait_for 30 eval 'dmesg | grep "torcoll: waiting for devices.*ip link set DEV down drops them"'
+	wait_for 30 eval 'dmesg | grep "torcoll: waiting for devices.*ip link set DEV down .* drops them"'
 	code=$?
 	kill -0 "$remover" && node 0 ip link set d0p down && wait "$remover" && ((code == 0))
 }
