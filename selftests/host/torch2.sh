@@ -7,16 +7,9 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-leave()
-{
-	ktap_header
-	skip torch "$1"
-	finish
-}
-
 if [[ ! -e $TORCOLL_TOP/build/trixie/torch/root ]]; then
-	leave "no chroot of Debian 13: make check T=host/torch2 makes it, where PyTorch is 1.13"
+	skip_all torch "no chroot of Debian 13: make check T=host/torch2 makes it, where PyTorch is 1.13"
 elif ((EUID != 0)); then
-	leave "only root can use a chroot"
+	skip_all torch "only root can use a chroot"
 fi
 exec "$TORCOLL_TOP/selftests/in-trixie" "torch python" selftests/host/torch.sh

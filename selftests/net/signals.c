@@ -64,37 +64,6 @@ static int use(struct torcoll_comm *comm, uint32_t size)
 	return sum == size;
 }
 
-/* Make a comm of all ranks, to which rank @last comes late, and use it. */
-static int make(unsigned int number, uint32_t last, unsigned int ms)
-{
-	struct torcoll_comm_config config = {
-		.fabric = fabric(), .rank = rank, .size = ranks, .deadline_ns = torcoll_deadline(PATIENCE),
-	};
-	uint32_t *members = calloc(ranks, sizeof(*members));
-	struct torcoll_comm *comm;
-	char name[TORCOLL_NAME_MAX];
-	int good;
-
-	if (!members)
-		die("no memory");
-	for (uint32_t i = 0; i < ranks; i++)
-		members[i] = torcoll_comm_node(world, i);
-	config.members = members;
-	snprintf(name, sizeof(name), "signals.%u", number);
-	config.name = name;
-	if (rank == last)
-		sleep_ms(LATE * ms);
-	good = worked(torcoll_comm_create(t, &config, &comm));
-	free(members);
-	if (!good)
-		return 0;
-	good = use(comm, ranks);
-	torcoll_comm_close(comm);
-	return good;
-}
-
-/* --- shrinking --- */
-
 /* Return which rank of its node @of is. */
 static uint32_t place(uint32_t of)
 {
@@ -105,37 +74,62 @@ static uint32_t place(uint32_t of)
 	return before;
 }
 
-/* Make a comm of the ranks that have the caller's place on their nodes: nodes that have several ranks cannot shrink theirs. */
-static struct torcoll_comm *make_level(unsigned int number)
+/* Make a comm of all ranks or, if @level, of those that have the caller's place on their nodes. NULL: it failed. */
+static struct torcoll_comm *make_comm(const char *name, bool level)
 {
 	struct torcoll_comm_config config = {
-		.fabric = fabric(), .rank = TORCOLL_RANK_SELF, .deadline_ns = torcoll_deadline(PATIENCE),
+		.fabric = fabric(), .name = name, .deadline_ns = torcoll_deadline(PATIENCE),
 	};
 	uint32_t *members = calloc(ranks, sizeof(*members));
 	struct torcoll_comm *comm;
-	char name[TORCOLL_NAME_MAX];
 	int good;
 
 	if (!members)
 		die("no memory");
-	for (uint32_t i = 0; i < ranks; i++)
-		if (place(i) == place(rank))
-			members[config.size++] = torcoll_comm_node(world, i);
+	for (uint32_t i = 0; i < ranks; i++) {
+		if (level && place(i) != place(rank))
+			continue;
+		if (i == rank)
+			config.rank = config.size;
+		members[config.size++] = torcoll_comm_node(world, i);
+	}
 	config.members = members;
-	snprintf(name, sizeof(name), "shrink.%u.%u", place(rank), number);
-	config.name = name;
 	good = worked(torcoll_comm_create(t, &config, &comm));
 	free(members);
 	return good ? comm : NULL;
 }
 
+/* Make a comm of all ranks, to which rank @last comes late, and use it. */
+static int make(unsigned int number, uint32_t last, unsigned int ms)
+{
+	struct torcoll_comm *comm;
+	char name[TORCOLL_NAME_MAX];
+	int good;
+
+	snprintf(name, sizeof(name), "signals.%u", number);
+	if (rank == last)
+		sleep_ms(LATE * ms);
+	comm = make_comm(name, false);
+	if (!comm)
+		return 0;
+	good = use(comm, ranks);
+	torcoll_comm_close(comm);
+	return good;
+}
+
+/* --- shrinking --- */
+
 /* All ranks shrink a comm, rank @last of it late, and use its heir: nobody is gone. */
 static int shrink(unsigned int number, uint32_t last, unsigned int ms)
 {
-	struct torcoll_comm *comm = make_level(number), *heir;
+	struct torcoll_comm *comm, *heir;
+	char name[TORCOLL_NAME_MAX];
 	uint32_t size;
 	int good;
 
+	snprintf(name, sizeof(name), "shrink.%u.%u", place(rank), number);
+	/* nodes that have several ranks cannot shrink theirs */
+	comm = make_comm(name, true);
 	if (!comm)
 		return 0;
 	size = torcoll_comm_size(comm);

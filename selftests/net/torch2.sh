@@ -8,16 +8,9 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-leave()
-{
-	ktap_header
-	skip torch "$1"
-	finish
-}
-
 if [[ ! -e $TORCOLL_TOP/build/trixie/torch/root ]]; then
-	leave "no chroot of Debian 13: make check T=net/torch2 makes it, where PyTorch is 1.13"
+	skip_all torch "no chroot of Debian 13: make check T=net/torch2 makes it, where PyTorch is 1.13"
 elif ((TORCOLL_SLOW > 1)); then
-	leave "net/torch does not start PyTorch here either"
+	skip_all torch "net/torch does not start PyTorch here either"
 fi
 exec "$TORCOLL_TOP/selftests/in-trixie" "torch python" selftests/net/torch.sh
