@@ -116,14 +116,20 @@ static void do_two_steps(const struct torcoll_submit *s)
 	post(s->user_data);
 }
 
+/* This rank's part of a gather whose root alone has the counts. */
+static struct torcoll_op gather_of(const int32_t *block)
+{
+	return (struct torcoll_op){
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+}
+
 static void counts__come_from_the_root(void **state)
 {
 	struct fixture *f = *state;
 	int32_t block[3] = { 0 };
-	struct torcoll_op op = {
-		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
-		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
-	};
+	struct torcoll_op op = gather_of(block);
 
 	for (uint32_t i = 0; i < FAKE_RANKS; i++)
 		told_counts[i] = i + 1;
@@ -151,10 +157,7 @@ static void steps__refused_later_fail_the_comm(void **state)
 {
 	struct fixture *f = *state;
 	int32_t block[3] = { 0 };
-	const struct torcoll_op op = {
-		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
-		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
-	};
+	const struct torcoll_op op = gather_of(block);
 	struct torcoll_request req;
 
 	for (uint32_t i = 0; i < FAKE_RANKS; i++)
@@ -189,10 +192,7 @@ static void steps__described_wrong_fail_the_comm(void **state)
 {
 	struct fixture *f = *state;
 	int32_t block[3] = { 0 };
-	const struct torcoll_op op = {
-		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
-		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
-	};
+	const struct torcoll_op op = gather_of(block);
 	struct torcoll_request req;
 
 	for (uint32_t i = 0; i < FAKE_RANKS; i++)
@@ -230,10 +230,7 @@ static void steps__keep_the_order(void **state)
 {
 	struct fixture *f = *state;
 	int32_t block[3] = { 0 };
-	const struct torcoll_op op = {
-		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
-		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
-	};
+	const struct torcoll_op op = gather_of(block);
 	struct torcoll_request req[2];
 	uint64_t first;
 
