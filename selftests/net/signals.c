@@ -120,7 +120,7 @@ static int make(unsigned int number, uint32_t last, unsigned int ms)
 /* --- shrinking --- */
 
 /* All ranks shrink a comm, rank @last of it late, and use its heir: nobody is gone. */
-static int shrink(unsigned int number, uint32_t last, unsigned int ms)
+static int shrink_comm(unsigned int number, uint32_t last, unsigned int ms)
 {
 	struct torcoll_comm *comm, *heir;
 	char name[TORCOLL_NAME_MAX];
@@ -350,7 +350,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; good && i < comms; i++)
 		good = make(i, (i + 1) % ranks, ms);
 	for (unsigned int i = 0; good && i < comms; i++)
-		good = shrink(i, i, ms);
+		good = shrink_comm(i, i, ms);
 	if (signals < (sig_atomic_t)comms)
 		die("only %d signals came", (int)signals);
 	if (good && !rank)
