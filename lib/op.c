@@ -407,23 +407,37 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 }
 
 /* Submit, then wait: what a call of the module cannot do at once. */
-static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op)
+static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op,
+		      struct torcoll_request *req, uint64_t deadline_ns)
 {
-	struct torcoll_request req;
-	int err = torcoll_submit(comm, op, &req);
+	int err = torcoll_submit(comm, op, req);
 
-	return err ? err : torcoll_wait(&req);
+	return err ? err : torcoll_wait_until(req, deadline_ns);
 }
 
-int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
+/* Whether a call of the module can submit and wait until then. */
+static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t deadline_ns)
 {
-	struct torcoll_request req;
+	/* only a separate wait spins, and starts ops of the queue */
+	return !t->spin_ns && !torcoll__is_queued(t) && !torcoll__op_has_steps(op) &&
+	       (!deadline_ns || t->features & TORCOLL_FEATURE_WAIT_NS);
+}
+
+/* Whether the op goes on, though the call has ended: by a signal, or as it was time. */
+static bool runs_on(const struct torcoll_submit *s, int err)
+{
+	return s->op && (err == -EINTR || err == -ETIMEDOUT);
+}
+
+int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
+		      struct torcoll_request *req, uint64_t deadline_ns)
+{
 	struct torcoll_submit s;
 	int err;
 
-	/* only a separate wait spins, and starts ops of the queue */
-	if (comm->t->spin_ns || torcoll__is_queued(comm->t) || torcoll__op_has_steps(op))
-		return run_in_two(comm, op);
+	if (!runs_in_one(comm->t, op, deadline_ns))
+		return run_in_two(comm, op, req, deadline_ns);
+	req->state = 0;
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
 	if (!err)
 		err = op_check(op);
@@ -433,16 +447,24 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	}
 	op_marshal(comm, op, &s);
 	s.flags |= TORCOLL_OP_WAIT;
+	s.wait_ns = deadline_ns;
 	err = submit_call(comm, &s);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
-		return run_in_two(comm, op);
-	if (!err || err == -EINTR)
+		return run_in_two(comm, op, req, deadline_ns);
+	if (!err || runs_on(&s, err))
 		trace(comm, &s);
-	if (err == -EINTR) {
-		request_start(&req, comm, &s);
-		return torcoll_wait(&req);
+	if (runs_on(&s, err)) {
+		request_start(req, comm, &s);
+		return err == -EINTR ? torcoll_wait_until(req, deadline_ns) : -EAGAIN;
 	}
 	if (!err)
 		err = s.status;
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
+}
+
+int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	struct torcoll_request req;
+
+	return torcoll_run_until(comm, op, &req, 0);
 }

@@ -627,6 +627,13 @@ struct torcoll_function {
 /* Execute an op with one system call. Returns its status when it is complete. */
 int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op);
 
+/*
+ * Execute an op with one system call, but wait at most until @deadline_ns. Returns -EAGAIN then: the
+ * op continues, and *@req waits for it. Otherwise as torcoll_run(), and *@req is not used.
+ */
+int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
+		      struct torcoll_request *req, uint64_t deadline_ns);
+
 /* Start an op: see torcoll_iallreduce(). */
 int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req);

@@ -45,6 +45,7 @@ static int call_info(struct tor_session *session, union call *call)
 	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL |
 			 TORCOLL_FEATURE_SHRINK | TORCOLL_FEATURE_RING | TORCOLL_FEATURE_SPIN |
 			 TORCOLL_FEATURE_ALLOC | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_TELL |
+			 TORCOLL_FEATURE_WAIT_NS |
 			 (IS_ENABLED(CONFIG_MMU_NOTIFIER) ? TORCOLL_FEATURE_WATCH : 0);
 	info->collectives = tor_op_collectives();
 	info->types = tor_op_types();

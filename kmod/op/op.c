@@ -437,7 +437,8 @@ static int op_submit(struct tor_session *session, struct tor_group *group,
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc)
 {
-	struct torcoll_wait wait = { .size = sizeof(wait), .deadline_ns = desc->deadline_ns };
+	/* at the op's own deadline it fails, which ends the wait */
+	struct torcoll_wait wait = { .size = sizeof(wait), .deadline_ns = desc->wait_ns };
 	int err;
 
 	err = op_submit(session, group, desc);
@@ -448,8 +449,6 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	if (!(desc->flags & TORCOLL_OP_WAIT))
 		return 0;
 	wait.op = desc->op;
-	/* the op itself fails at the deadline */
-	wait.deadline_ns = 0;
 	err = tor_op_wait_counted(session, group, &wait);
 	desc->status = wait.status;
 	return err;

@@ -20,20 +20,24 @@
  * is not all that may need progress, such as data that did not fit into a socket
  * yet: so no sleep is long.
  */
-int tmpi_wait(struct torcoll_request *req, bool pending)
+int tmpi_run(struct torcoll_comm *tc, const struct torcoll_op *op, bool pending)
 {
 	unsigned int slice = SLICE_MIN_MS;
+	struct torcoll_request req;
 	int err;
 
-	for (;;) {
-		err = pending ? torcoll_test(req) :
-				torcoll_wait_until(req, torcoll_deadline(slice));
-		if (err != -EAGAIN)
-			return err;
+	err = pending ? torcoll_submit(tc, op, &req) :
+			torcoll_run_until(tc, op, &req, torcoll_deadline(slice));
+	if (pending && !err)
+		err = torcoll_test(&req);
+	while (err == -EAGAIN) {
 		tmpi_progress(pending);
 		if (slice < SLICE_MAX_MS)
 			slice *= 2;
+		err = pending ? torcoll_test(&req) :
+				torcoll_wait_until(&req, torcoll_deadline(slice));
 	}
+	return err;
 }
 
 /* ---- threads ---- */

@@ -23,13 +23,14 @@ int tmpi_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 void tmpi_progress(bool polling);
 
 /**
- * tmpi_wait - wait for an op
- * @req: of torcoll_submit()
+ * tmpi_run - execute an op
+ * @tc: comm
+ * @op: as of torcoll_run()
  * @pending: the MPI may have to make progress meanwhile
  *
- * Return: as torcoll_wait().
+ * Return: as torcoll_run().
  */
-int tmpi_wait(struct torcoll_request *req, bool pending);
+int tmpi_run(struct torcoll_comm *tc, const struct torcoll_op *op, bool pending);
 
 /**
  * struct tmpi_join - making a comm

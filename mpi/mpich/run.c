@@ -74,15 +74,10 @@ int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err
 
 int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
 {
-	struct torcoll_request req;
-
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
 	tmpi_call_described(call, err);
-	if (!err && call->op.collective) {
-		err = torcoll_submit(c->tc, &call->op, &req);
-		if (!err)
-			err = tmpi_wait(&req, preload_pending());
-	}
+	if (!err && call->op.collective)
+		err = tmpi_run(c->tc, &call->op, preload_pending());
 	err = tmpi_call_finish(call, err);
 	if (!err)
 		return MPI_SUCCESS;

@@ -49,15 +49,10 @@ int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *c
 
 int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err)
 {
-	struct torcoll_request req;
-
 	coll_torcoll.taken++;
 	tmpi_call_described(call, err);
-	if (!err && call->op.collective) {
-		err = torcoll_submit(m->tc, &call->op, &req);
-		if (!err)
-			err = tmpi_wait(&req, coll_torcoll_pending());
-	}
+	if (!err && call->op.collective)
+		err = tmpi_run(m->tc, &call->op, coll_torcoll_pending());
 	err = tmpi_call_finish(call, err);
 	return err ? coll_torcoll_failed(m, call, err, torcoll_last_error()) : MPI_SUCCESS;
 }

@@ -144,6 +144,7 @@ FEATURES = {
     "watch": 1 << 6,
     "try": 1 << 7,
     "tell": 1 << 8,
+    "wait-ns": 1 << 9,
 }
 
 # Bytes of an element in memory, as torcoll_type_size() has them on 64-bit systems.

@@ -139,6 +139,8 @@ static bool is_right(const struct torcoll_submit *d, u32 ranks, bool ring)
 		return false;
 	if (d->flags & TORCOLL_OP_RING && (!ring || d->flags & TORCOLL_OP_WAIT))
 		return false;
+	if (d->wait_ns && !(d->flags & TORCOLL_OP_WAIT))
+		return false;
 	if (d->collective < 1 || d->collective >= TORCOLL_COLL_COUNT ||
 	    d->algorithm >= TORCOLL_ALGO_COUNT || d->bits >= TORCOLL_BITS_COUNT)
 		return false;

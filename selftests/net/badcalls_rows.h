@@ -254,6 +254,7 @@ static const struct row rows[] = {
 	ROW("counts_of_alltoall_alone", SUBMIT, EINVAL, SUBMIT(collective, TORCOLL_ALLTOALL),
 	    SUBMIT(redop, 0), SUBMIT(counts, MEMORY)),
 	ROW("recv_counts", SUBMIT, EINVAL, SUBMIT(recv_counts, MEMORY)),
+	ROW("wait_ns_without_wait", SUBMIT, EINVAL, SUBMIT(flags, 0), SUBMIT(wait_ns, 1)),
 	ROW("premulsum_without_factor", SUBMIT, EFAULT, SUBMIT(redop, TORCOLL_PREMULSUM)),
 	ROW("average_of_a_scan", SUBMIT, EOPNOTSUPP, SUBMIT(collective, TORCOLL_SCAN),
 	    SUBMIT(redop, TORCOLL_AVG)),

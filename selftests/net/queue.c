@@ -124,6 +124,25 @@ static int blocking_behind(void)
 	return right;
 }
 
+/* Rank 0 calls when each of the others has told it that its own call has ended: the barrier goes on meanwhile. */
+static int ends_at_its_time(void)
+{
+	const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+	int right = 1;
+	char byte = 0;
+
+	if (!rank) {
+		for (uint32_t i = 1; right && i < ranks; i++)
+			right &= worked(torcoll_recv(world, &byte, 1, TORCOLL_U8, i));
+		return worked(torcoll_run_until(world, &barrier, &req, soon())) && right;
+	}
+	right &= torcoll_run_until(world, &barrier, &req, torcoll_deadline(50)) == -EAGAIN;
+	right &= torcoll_test(&req) == -EAGAIN;
+	right &= worked(torcoll_send(world, &byte, 1, TORCOLL_U8, 0));
+	return worked(torcoll_wait(&req)) && right;
+}
+
 /* ---- progress ---- */
 
 /*
@@ -629,6 +648,7 @@ static const struct {
 	{ "queue__two_comms", two_comms },
 	{ "queue__messages", messages },
 	{ "queue__blocking_behind", blocking_behind },
+	{ "run_until__ends_at_its_time", ends_at_its_time },
 	{ "wait__descriptors", descriptors },
 	{ "wait__any_and_all", any_and_all },
 	{ "test__is_cheap", cheap_test },

@@ -25,6 +25,7 @@ class Submit(ctypes.Structure):
         ("recv_region", c_uint32), ("send_addr", c_uint64), ("recv_addr", c_uint64), ("scalar", c_uint64),
         ("param", c_uint32 * 8), ("deadline_ns", c_uint64), ("user_data", c_uint64), ("op", c_uint64),
         ("status", c_int32), ("chosen", c_uint32), ("recv_counts", c_uint64),
+        ("wait_ns", c_uint64),
     ]
 
 

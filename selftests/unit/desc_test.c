@@ -98,6 +98,12 @@ static void tor_desc_check__flags(void **state)
 	assert_false(is_good());
 	desc.flags = TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT;
 	assert_true(is_good());
+	desc.wait_ns = 1;
+	assert_true(is_good());
+	desc.flags = TORCOLL_OP_NOWAIT;
+	assert_false(is_good());
+	assert_string_equal(why, "the end of a wait without TORCOLL_OP_WAIT");
+	desc.wait_ns = 0;
 	desc.flags = TORCOLL_OP_FLAGS + 1;
 	assert_false(is_good());
 	assert_string_equal(why, "unknown flags 0x20");

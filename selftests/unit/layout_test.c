@@ -131,6 +131,7 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_submit, status);
 	MEMBER(torcoll_submit, chosen);
 	MEMBER(torcoll_submit, recv_counts);
+	MEMBER(torcoll_submit, wait_ns);
 	STRUCT(torcoll_wait);
 	MEMBER(torcoll_wait, size);
 	MEMBER(torcoll_wait, flags);
@@ -207,6 +208,7 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_FEATURE_WATCH);
 	VALUE(TORCOLL_FEATURE_TRY);
 	VALUE(TORCOLL_FEATURE_TELL);
+	VALUE(TORCOLL_FEATURE_WAIT_NS);
 	VALUE(TORCOLL_OP_WAIT);
 	VALUE(TORCOLL_OP_NOWAIT);
 	VALUE(TORCOLL_OP_RING);

@@ -64,7 +64,7 @@ static struct fake {
 	bool forgets;			/* it, at the next call, as the module does */
 	int32_t status;
 	uint32_t error_rank;
-	uint64_t started_on_eintr;	/* the op handle that an interrupted submit leaves */
+	uint64_t started_on_eintr;	/* the op handle that a submit leaves whose wait has ended */
 	uint32_t next_handle;
 	uint64_t now;
 	struct torcoll_region_add region;
@@ -343,7 +343,7 @@ static void fake_serve(unsigned long request, void *arg)
 	assert_int_equal(fake.handle.size, sizeof(fake.handle));
 }
 
-/* As the module does it: an interrupted submit has either not begun, or leaves its handle. */
+/* As the module does it: a submit whose wait ends has either not begun, or leaves its handle. */
 static void fake_interrupt(unsigned long request, void *arg)
 {
 	if (request == TORCOLL_IOC_SUBMIT) {
@@ -377,7 +377,7 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 		if (!err && ((struct torcoll_batch *)arg)->started < ((struct torcoll_batch *)arg)->count &&
 		    !fake.slots)
 			return -EBUSY;
-	} else if (err == -EINTR) {
+	} else if (err == -EINTR || err == -ETIMEDOUT) {
 		fake_interrupt(request, arg);
 	} else if (!err) {
 		fake_serve(request, arg);

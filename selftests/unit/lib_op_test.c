@@ -184,6 +184,66 @@ static void torcoll_run__interrupted_while_running(void **state)
 	assert_string_equal(torcoll_last_error(), "allreduce: node 3 restarted (EHOSTDOWN)");
 }
 
+static void torcoll_run_until__in_one_call(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+
+	f->t->features |= TORCOLL_FEATURE_WAIT_NS;
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, 5), 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT);
+	assert_int_equal(fake.submit.wait_ns, 5);
+	/* started, and not complete then */
+	fake.started_on_eintr = 77;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, 6), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake.wait.op, 77);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+}
+
+static void torcoll_run_until__interrupted(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+
+	f->t->features |= TORCOLL_FEATURE_WAIT_NS;
+	fake.started_on_eintr = 77;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINTR, 0);
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, 5), 0);
+	assert_int_equal(fake.wait.op, 77);
+	assert_int_equal(fake.wait.deadline_ns, 5);
+}
+
+/* The op's own deadline has passed before it was started. */
+static void torcoll_run_until__is_not_started(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+
+	f->t->features |= TORCOLL_FEATURE_WAIT_NS;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, 5), -ETIMEDOUT);
+	assert_int_equal(torcoll_wait(&req), -EINVAL);
+}
+
+static void torcoll_run_until__older_module(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, 5), 0);
+	assert_int_equal(fake.submit.flags, 0);
+	assert_int_equal(fake.submit.wait_ns, 0);
+	assert_int_equal(fake.wait.deadline_ns, 5);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+}
+
 static void torcoll_iallreduce__then_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -574,6 +634,10 @@ int main(void)
 		test_open(torcoll_run__checks),
 		test_open(torcoll_run__interrupted_before_start),
 		test_open(torcoll_run__interrupted_while_running),
+		test_open(torcoll_run_until__in_one_call),
+		test_open(torcoll_run_until__interrupted),
+		test_open(torcoll_run_until__is_not_started),
+		test_open(torcoll_run_until__older_module),
 		test_open(torcoll_iallreduce__then_wait),
 		test_open(torcoll_wait_until__patience_ends),
 		test_open(torcoll_wait__nothing_started),

@@ -217,6 +217,7 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
 #define TORCOLL_FEATURE_TRY		(1ULL << 7)	/* TORCOLL_OP_TRY; poll() with POLLOUT */
 #define TORCOLL_FEATURE_TELL		(1ULL << 8)	/* TORCOLL_OP_TELL */
+#define TORCOLL_FEATURE_WAIT_NS		(1ULL << 9)	/* torcoll_submit.wait_ns */
 
 /*
  * TORCOLL_IOC_ERROR: return the message for the refusal of the calling thread's last call on this
@@ -434,9 +435,15 @@ struct torcoll_submit {
 	__s32 status;			/* out, with TORCOLL_OP_WAIT: as in torcoll_wait */
 	__u32 chosen;			/* out: enum torcoll_algorithm that executes the op */
 	__u64 recv_counts;		/* alltoall: __u64[ranks], if @counts are given; else 0 */
+	__u64 wait_ns;			/* TORCOLL_OP_WAIT: until then at most; 0: no limit */
 };
 
-#define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */
+/*
+ * Return when the op is complete, with @status set. If it is not complete at @wait_ns, the call
+ * returns ETIMEDOUT, and EINTR after a signal: with @op, the op goes on and is waited for with
+ * TORCOLL_IOC_WAIT; without, it was not started.
+ */
+#define TORCOLL_OP_WAIT		(1U << 0)
 #define TORCOLL_OP_NOWAIT	(1U << 1)	/* EBUSY instead of waiting for a free op slot */
 #define TORCOLL_OP_RING		(1U << 2)	/* complete to the ring; not with TORCOLL_OP_WAIT */
 /*

@@ -24,6 +24,8 @@ static int check_flags(const struct torcoll_submit *desc, bool ring, char *why)
 {
 	if (desc->flags & ~TORCOLL_OP_FLAGS)
 		return refuse(why, "unknown flags %#x", desc->flags);
+	if (desc->wait_ns && !(desc->flags & TORCOLL_OP_WAIT))
+		return refuse(why, "the end of a wait without TORCOLL_OP_WAIT");
 	if (!(desc->flags & TORCOLL_OP_RING))
 		return 0;
 	if (desc->flags & TORCOLL_OP_WAIT)
