@@ -54,6 +54,9 @@ static void meet_nobody(struct tor_entry *entry, struct tor_lane *lane,
 	else if (chan->state == TOR_CHAN_RUNNING)
 		tor_comm_fail(&entry->ctx, chan->op->comm, -ECONNABORTED, other->comm.rank,
 			      chan->seq);
+	else
+		/* the sends are done; the next one may wait for a slot of theirs, to fail in its turn */
+		tor_chan_unhold(&entry->ctx, chan);
 }
 
 /*

@@ -418,6 +418,48 @@ static int left(void)
 	return ended(torcoll_recv(world, in, 1000, TORCOLL_U8, 1), -ECONNABORTED);
 }
 
+/*
+ * Rank 0 is as far ahead of rank 1 as it can be, says so by way of rank 2, and calls once more: before rank 1 leaves, or @after.
+ */
+static int full_of(int after)
+{
+	struct torcoll_op op = {
+		.collective = TORCOLL_SEND, .type = TORCOLL_U8, .count = 100, .send = out, .peer = 1,
+	};
+	struct torcoll_request req;
+	char said = 1;
+
+	if (rank == 1)
+		return !worked(torcoll_recv(world, &said, 1, TORCOLL_U8, 2));
+	if (rank == 2)
+		return !worked(torcoll_recv(world, &said, 1, TORCOLL_U8, 0)) ||
+		       !worked(torcoll_send(world, &said, 1, TORCOLL_U8, 1));
+	if (rank)
+		return 0;
+	for (uint32_t i = 0; i < DEPTH; i++)
+		if (!worked(torcoll_send(world, out, 100, TORCOLL_U8, 1)))
+			return 1;
+	/* without one it would wait for ever, and so would the test */
+	op.deadline_ns = torcoll_deadline(30000);
+	if ((!after && !worked(torcoll_submit(world, &op, &req))) ||
+	    !worked(torcoll_send(world, &said, 1, TORCOLL_U8, 2)))
+		return 1;
+	if (!after)
+		return ended(torcoll_wait(&req), -ECONNABORTED);
+	usleep(300000);
+	return ended(torcoll_run(world, &op), -ECONNABORTED);
+}
+
+static int left_full(void)
+{
+	return full_of(0);
+}
+
+static int left_before_full(void)
+{
+	return full_of(1);
+}
+
 /* Rank 0 waits for rank 1 until there is a file. */
 static int waits(const char *file)
 {
@@ -441,6 +483,8 @@ static const struct {
 	{ "killed", killed, -ECONNABORTED },
 	{ "cancelled", cancelled, -ECONNABORTED },
 	{ "left", left, 0 },
+	{ "left_full", left_full, 0 },
+	{ "left_before_full", left_before_full, 0 },
 };
 
 int main(int argc, char **argv)

@@ -49,6 +49,19 @@ good()
 	done < <(sed -n '/^} cases/,/^}/s/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/p2p.c")
 }
 
+# left PREFIX: rank 1 leaves: what it has sent still comes, and who is ahead of it is told.
+left()
+{
+	local how
+
+	check "$1left__what_was_sent_comes" ends left
+	check "$1left__and_nothing_else" said 0 "caused by rank 1 "
+	for how in left_full left_before_full; do
+		check "$1${how}__ends" ends $how
+		check "$1${how}__names_who_left" said 0 "caused by rank 1 "
+	done
+}
+
 # bad PREFIX: and what does not.
 bad()
 {
@@ -65,8 +78,7 @@ bad()
 	check "$1deadline__names_who_is_late" said 0 "caused by rank 1 "
 	check "$1killed__peers_are_told" killed
 	check "$1cancelled__ends_it_for_all" ends cancelled
-	check "$1left__what_was_sent_comes" ends left
-	check "$1left__and_nothing_else" said 0 "caused by rank 1 "
+	left "$1"
 }
 
 # While one waits it is shown for whom.
@@ -89,8 +101,7 @@ check shared__mismatch__all_are_told ends mismatch
 check shared__mismatch__says_both said 1 "send f32 count 524288 to 1 by direct"
 check shared__deadline__ends_it_for_all ends late
 check shared__deadline__names_who_is_late said 0 "caused by rank 1 "
-check shared__left__what_was_sent_comes ends left
-check shared__left__and_nothing_else said 0 "caused by rank 1 "
+left shared__
 ppn=(-n 3 --ppn "3,2,1")
 bad within__
 

@@ -331,6 +331,30 @@ static void tor_chan_hold__short_ones(void **state)
 	assert_int_equal(frames, 0);
 }
 
+/* Its receiver has left: nobody waits for the slots of what was sent to it. */
+static void tor_chan_unhold__frees_the_slots(void **state)
+{
+	struct slot *sent[DEPTH], *waits;
+	u32 k;
+
+	for (k = 0; k < DEPTH; k++)
+		sent[k] = call(1, TOR_ROLE_SEND, 3, 10, TORCOLL_U8);
+	assert_int_not_equal(atomic_read(&rank[1].comm.kept), 0);
+	for (k = 0; k < DEPTH; k++) {
+		tor_chan_unhold(&ctx, &sent[k]->lane[0].chan);
+		leave_all();
+		assert_false(sent[k]->busy);
+	}
+	assert_int_equal(atomic_read(&rank[1].comm.kept), 0);
+	assert_false(rank[1].failed);
+	/* what is not done, or not begun, stays as it is */
+	waits = call(1, TOR_ROLE_SEND, 3, UNIT + 1, TORCOLL_U8);
+	for (k = 0; k < DEPTH; k++)
+		tor_chan_unhold(&ctx, &sent[k]->lane[0].chan);
+	assert_true(waits->busy);
+	assert_false(waits->done);
+}
+
 /* Who has no room for it waits. */
 static void tor_chan_hold__no_room(void **state)
 {
@@ -389,6 +413,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pair__shares_nodes, setup_shared, teardown_shared),
 		cmocka_unit_test_setup_teardown(tor_chan_meet__of_a_node, setup_shared, teardown_shared),
 		cmocka_unit_test_setup_teardown(tor_chan_hold__short_ones, setup_shared, teardown_shared),
+		cmocka_unit_test_setup_teardown(tor_chan_unhold__frees_the_slots, setup_shared, teardown_shared),
 		cmocka_unit_test_setup_teardown(tor_chan_hold__no_room, setup_shared, teardown_shared),
 	};
 

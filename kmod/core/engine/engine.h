@@ -757,4 +757,7 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
  */
 void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan);
 
+/* The receiver has left: drop what is held for it, if anything is. */
+void tor_chan_unhold(struct tor_ctx *ctx, struct tor_chan *chan);
+
 #endif

@@ -163,3 +163,11 @@ void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan)
 	tor_chan_copy_out(op->data, 0, bytes, chan->held->data);
 	finish(ctx, chan);
 }
+
+void tor_chan_unhold(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (!chan->held)
+		return;
+	tor_chan_let_go(chan);
+	tor_chan_run(ctx, chan);
+}
