@@ -15,6 +15,9 @@
 #include "op/op.h"
 #include "op/tables.h"
 
+/* bytes of a frame, where there is no port that would say how many */
+#define USUAL_FRAME	9000
+
 /* Make the group known by the agreed tag. Context: fabric->lock. */
 static int group_install(struct tor_group *group)
 {
@@ -311,6 +314,9 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 		tor_group_put(group);
 		return ERR_PTR(-EHOSTUNREACH);
 	}
+	/* no frame has it then, but up to so much of a message within the node is held */
+	if (!join->a.unit)
+		join->a.unit = tor_wire_unit(USUAL_FRAME);
 	join->a.unit = max_t(u32, join->a.unit, TOR_WIRE_UNIT_MIN);
 	tor_join_prepare(join, cfg->name, cfg->name_len, cfg->secret, cfg->secret_len);
 	err = start_join(group);

@@ -105,11 +105,36 @@ left shared__
 ppn=(-n 3 --ppn "3,2,1")
 bad within__
 
+# alone RANK: that one of 6 on node 0 of a fabric without ports.
+alone()
+{
+	TORCOLL_FABRIC=9 TORCOLL_MEMBERS=0,0,0,0,0,0 TORCOLL_RANK=$1 node 0 timeout $((60 * TORCOLL_SLOW)) p2p good
+}
+
+# no_ports: all cases there, among ranks of one node.
+no_ports()
+{
+	local i pids=() right=0
+
+	for i in {0..5}; do
+		alone "$i" >"$work/alone.$i" 2>&1 &
+		pids+=("$!")
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || right=1
+	done
+	cat "$work"/alone.*
+	return "$right"
+}
+
 # Those of a node; the end of a comm goes on for a while after the processes, and is charged as long.
 eventually within__quiet_before 30 nothing_charged
 before=$(counter 0 tx_frames)
 check within__right torcollctl netns run -n 1 --ppn 6 p2p good
 is within__no_frames "$(counter 0 tx_frames)" "$before"
+node 0 torcollctl fabric add 9 dims 2 node 0 ethertype 0x88b7
+check no_ports__right no_ports
+node 0 torcollctl fabric del 9 force
 
 torcollctl netns run p2p wait "$work/go" >"$work/out" 2>&1 &
 pid=$!
