@@ -218,6 +218,10 @@ static inline bool list_empty(const struct list_head *h)
 	for (pos = list_entry((h)->next, __typeof__(*pos), member);		\
 	     &pos->member != (h);						\
 	     pos = list_entry(pos->member.next, __typeof__(*pos), member))
+#define list_for_each_entry_reverse(pos, h, member)				\
+	for (pos = list_entry((h)->prev, __typeof__(*pos), member);		\
+	     &pos->member != (h);						\
+	     pos = list_entry(pos->member.prev, __typeof__(*pos), member))
 #define list_for_each_entry_safe(pos, n, h, member)				\
 	for (pos = list_entry((h)->next, __typeof__(*pos), member),		\
 	     n = list_entry(pos->member.next, __typeof__(*pos), member);	\

@@ -299,7 +299,8 @@ struct tor_waiting {
  * @script: what the channel does in that plan, or NULL; @step: of it is next
  * @rx: struct tor_rx of the current round, once it is being entered
  * @early: @nearly of them with early frames, of rounds not entered
- * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
+ * @tx: struct tor_tx of all rounds, not yet wholly acknowledged, in the order
+ *	of rounds: @nopen of them
  * @spare_rx, @spare_tx: records to reuse
  * @nrx, @ntx: records of its own, with these
  * @early_own: those of @nrx that are in @early
@@ -340,6 +341,7 @@ struct tor_chan {
 	struct list_head early;
 	u32 nearly;
 	struct list_head tx;
+	u32 nopen;
 	struct tor_rx *spare_rx;
 	struct tor_tx *spare_tx;
 	u32 nrx;

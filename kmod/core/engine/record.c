@@ -305,6 +305,7 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 		tx->own = true;
 	}
 	list_add_tail(&tx->list, &chan->tx);
+	chan->nopen++;
 	return tx;
 }
 
@@ -332,6 +333,7 @@ void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 	if (tx->copy && tx->copy != tx->small)
 		copy_put(chan, tx->copy, tx->bytes);
 	list_del(&tx->list);
+	chan->nopen--;
 	if (!tx->own || chan->ntx > own_records(chan)) {
 		tx_free(chan, tx);
 		return;

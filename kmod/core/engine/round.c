@@ -6,6 +6,9 @@
  */
 #include "core/engine/chan.h"
 
+/* Open transfers of a channel with which no round begins, unless a round has as many. */
+#define AHEAD_MAX	1024
+
 /*
  * Check that early frames fit the transfer that they belong to; its digest is
  * required of the others too. Otherwise rx->digest stays what its sender said,
@@ -26,11 +29,25 @@ static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 	return true;
 }
 
+/* Find the record of the present round, which has the last ones, for @rank; NULL: there is none. */
+static struct tor_tx *present_send(struct tor_chan *chan, u32 rank)
+{
+	struct tor_tx *tx;
+
+	list_for_each_entry_reverse(tx, &chan->tx, list) {
+		if (tx->round != chan->round)
+			break;
+		if (tx->rank == rank)
+			return tx;
+	}
+	return NULL;
+}
+
 /* Add a piece of the round to the record of its transfer; false: no memory. */
 static bool add_send(struct tor_chan *chan, const struct tor_piece *piece)
 {
 	struct tor_op *op = chan->op;
-	struct tor_tx *tx = tor_chan_tx_find(chan, piece->dst, chan->round);
+	struct tor_tx *tx = present_send(chan, piece->dst);
 
 	if (tx) {
 		tx->single = false;
@@ -228,6 +245,18 @@ static bool sends_are_stable(struct tor_chan *chan)
 	return true;
 }
 
+/*
+ * Return whether as many transfers are open as there may be before a round.
+ * A root that only sends would have one for each rank: each acknowledgement and
+ * each timer looks at all of them, and thousands of late ranks would take a
+ * processor. Answers do not depend on what comes after: the rank in the lowest
+ * round gets them, since all others have reached it.
+ */
+static bool is_far_ahead(const struct tor_chan *chan)
+{
+	return chan->nopen >= max_t(u32, AHEAD_MAX, 2 * chan->op->plan.shape.peers);
+}
+
 static bool same_place(const struct tor_rx *a, const struct tor_rx *b)
 {
 	return a->single && b->single && a->buf == b->buf && a->off == b->off &&
@@ -330,7 +359,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	 * a message that stays on the node waits for its other end: see
 	 * tor_chan_meet()
 	 */
-	if (!sends_are_stable(chan) || tor_op_stays(op))
+	if (is_far_ahead(chan) || !sends_are_stable(chan) || tor_op_stays(op))
 		return false;
 	if (chan->local && !local_go_on(ctx, chan, chan->local))
 		return false;
@@ -359,9 +388,10 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		chan->empty |= BIT_ULL(chan->round);
 	/*
 	 * a slot can wait if there are others; at times one is in a hurry, to
-	 * measure the round trip
+	 * measure the round trip, or to go on before it is too far ahead
 	 */
-	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
+	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY &&
+		  chan->nopen < AHEAD_MAX / 2;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;
@@ -378,9 +408,12 @@ static bool is_sent(const struct tor_chan *chan)
 {
 	const struct tor_tx *tx;
 
-	list_for_each_entry(tx, &chan->tx, list)
-		if (tx->round == chan->round && tx->next < tx->frames)
+	list_for_each_entry_reverse(tx, &chan->tx, list) {
+		if (tx->round != chan->round)
+			break;
+		if (tx->next < tx->frames)
 			return false;
+	}
 	return true;
 }
 
