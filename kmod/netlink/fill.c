@@ -25,15 +25,22 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	return nla_put(msg, attr, node->torus.axes * sizeof(u32), coord);
 }
 
-/* Count the ops of local ranks that are not ops of the nodes: messages. */
-static u32 running_messages(const struct tor_group *group)
+/*
+ * Return how many calls of local ranks run: of ranks that share the node their
+ * own, not the ops of nodes that these become, as messages do not.
+ */
+static u32 running_calls(const struct tor_group *group)
 {
 	const struct tor_group *rank;
 	u32 k, n = 0;
 
-	for (k = 0; (rank = group->kind->rank(group, k)); k++)
-		n += READ_ONCE(rank->messages);
-	return n;
+	rcu_read_lock();
+	/* ranks stay for a grace period after DEAD; none calls any more */
+	if (!test_bit(TOR_GROUP_DEAD, &group->flags))
+		for (k = 0; (rank = group->kind->rank(group, k)); k++)
+			n += READ_ONCE(rank->running);
+	rcu_read_unlock();
+	return group->kind->rank(group, 0) ? n : READ_ONCE(group->running);
 }
 
 void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
@@ -52,7 +59,7 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	hash_for_each_rcu(fabric->group, i, group, hash) {
 		t->groups++;
 		t->comms += !!READ_ONCE(group->session);
-		t->ops += READ_ONCE(group->running) + running_messages(group);
+		t->ops += running_calls(group);
 		t->comm_memory += tor_group_memory(group);
 	}
 	rcu_read_unlock();
@@ -169,7 +176,7 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       nl_put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, READ_ONCE(group->running)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, running_calls(group)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_DEPTH, comm->depth) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_FRAME_BYTES, comm->unit) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_KEPT_BYTES, atomic_read(&comm->kept)) ?

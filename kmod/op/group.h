@@ -209,8 +209,8 @@ struct tor_lane_cursor {
  * @any_waiters: threads that wait for any op
  * @unclaimed: ops whose results these may take, now or later
  * @running: ops that run; dumps must not walk over all slots for that
- * @messages: those of them that are messages
  * @scratches: slots with scratch memory
+ * @ops: calls that have ended, of all local ranks: counted at the carrier
  * @failed_at: jiffies, 0: it has not failed
  * @calls: the collectives
  * @pairs: messages, by tor_series_id()
@@ -259,7 +259,6 @@ struct tor_group {
 	u32 any_waiters;
 	u32 unclaimed;
 	u32 running;
-	u32 messages;
 	atomic_t scratches;
 	atomic64_t ops;
 	struct delayed_work fail_work;

@@ -7,7 +7,6 @@
 
 #include "op/endpoint.h"
 #include "op/slot.h"
-#include "trace.h"
 
 /* per portion of a walk under RCU: each lane may send */
 #define LANES_AT_ONCE	16
@@ -147,13 +146,11 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 	int status = op->aborted ? READ_ONCE(comm->error) : 0;
 	u32 error_rank = op->aborted ? comm->error_rank : TOR_NO_RANK;
 
-	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
 	if (!op->aborted)
 		tor_observe(&group->fabric->observed, op->call.collective,
 			    op->plan.call.algorithm, op->plan.call.count * op->elem,
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
-	trace_torcoll_op_done(op, op->plan.call.count * op->elem, status);
 	INDIRECT_CALL_1(group->kind->done, tor_slot_done, slot, status, error_rank);
 }
 

@@ -184,7 +184,8 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
-	trace_torcoll_op_submit(&slot->op, slot->op.plan.call.count * slot->op.elem, 0);
+	if (dest != TOR_DEST_NOBODY)
+		trace_torcoll_op_submit(&slot->op, slot->op.plan.call.count * slot->op.elem, 0);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "cdev/session.h"
 #include "memory/buffers.h"
 #include "op/op.h"
+#include "trace.h"
 
 /* How long another thread of the process may take to ask for a result. */
 #define PATIENCE	HZ
@@ -66,7 +67,6 @@ static void count_slots(const struct tor_slot *slot, enum tor_slot_state state)
 	WRITE_ONCE(group->running, group->running + running);
 	if (!series->role)
 		return;
-	WRITE_ONCE(group->messages, group->messages + running);
 	WRITE_ONCE(series->results, series->results + results);
 }
 
@@ -136,15 +136,30 @@ static void slot_post(struct tor_slot *slot, bool reap)
 	slot->dest = TOR_DEST_ASKED;
 }
 
+/*
+ * Count and trace the end of a rank's call. An op of nodes is none: those of its
+ * seats are.
+ */
+static void call_ends(const struct tor_slot *slot, int status)
+{
+	const struct tor_op *op = &slot->op;
+
+	if (slot->dest == TOR_DEST_NOBODY)
+		return;
+	atomic64_inc(&tor_group_carrier(slot->group)->ops);
+	tor_env_count(op->comm->node, status ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	trace_torcoll_op_done(op, op->plan.call.count * op->elem, status);
+}
+
 void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 {
 	struct tor_group *group = slot->group;
 	bool asked;
 
+	call_ends(slot, status);
 	slot->status = status;
 	slot->error_rank = error_rank;
 	slot->done = jiffies;
-	atomic64_inc(&group->ops);
 	/* no thread changes the destination of a running op */
 	asked = needs_thread(slot);
 	if (!asked)

@@ -348,6 +348,53 @@ static int waits_shown(void)
 	return !worked(torcoll_barrier(world));
 }
 
+/* A number that netlink shows of this comm, by its name in JSON; -1: none. */
+static long number_shown(const char *name)
+{
+	char command[128];
+	long n = -1;
+	FILE *f;
+
+	snprintf(command, sizeof(command),
+		 "torcollctl -j comm show | jq '.[] | select(.name == env.TORCOLL_COMM).%s'", name);
+	f = popen(command, "r");
+	if (fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	pclose(f);
+	return n;
+}
+
+/* Calls are counted of each rank: a barrier of three twice, a message of two, and two that wait for the third. */
+static int calls_shown(void)
+{
+	long before = -1, after, running = 0;
+	char byte = 0;
+	int err;
+
+	if (!worked(torcoll_barrier(world)))
+		return 1;
+	/* the results of a node come in the order of ranks: those of the others are there */
+	if (rank == 5)
+		before = number_shown("ops");
+	if (!worked(torcoll_barrier(world)))
+		return 1;
+	err = rank == 3 ? torcoll_send(world, &byte, 1, TORCOLL_U8, 4) :
+	      rank == 4 ? torcoll_recv(world, &byte, 1, TORCOLL_U8, 3) : 0;
+	if (!worked(err) || !worked(torcoll_barrier(world)))
+		return 1;
+	after = rank == 5 ? number_shown("ops") : -1;
+	for (uint32_t i = 0; rank == 5 && running != 2 && i < 300; i++) {
+		running = number_shown("running");
+		usleep(10000);
+	}
+	if (!worked(torcoll_barrier(world)))
+		return 1;
+	if (rank != 5 || (after == before + 8 && running == 2))
+		return 0;
+	say("%ld ops, then %ld, %ld running", before, after, running);
+	return 1;
+}
+
 /* ---- what is refused ---- */
 
 static int refused_calls(void)
@@ -667,6 +714,7 @@ static const struct {
 	{ "any_seat_apart", any_seat_apart },
 	{ "shown", shown },
 	{ "waits_shown", waits_shown },
+	{ "calls_shown", calls_shown },
 	{ "any_seat", any_seat },
 	{ "another_user", another_user },
 	{ "other_list", other_list },

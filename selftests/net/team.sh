@@ -41,6 +41,24 @@ conforms()
 	[[ $(tail -n 1 "$work/said") == "$1 passed, 0 failed" ]]
 }
 
+# traced CASE: the ranks whose calls began and ended meanwhile, in order, a line each. The case says itself how it ended.
+traced()
+{
+	local event out
+
+	for event in submit "done"; do
+		echo 1 >"$tracing/events/torcoll/torcoll_op_$event/enable"
+	done
+	ends "$1" >/dev/null
+	for event in submit "done"; do
+		echo 0 >"$tracing/events/torcoll/torcoll_op_$event/enable"
+		out=$(sed -n "s/.* torcoll_op_$event: .* rank=\([0-9]*\) .*/\1/p" "$tracing/trace" | sort)
+		echo "$event ${out//$'\n'/ }"
+	done
+	: >"$tracing/trace"
+}
+
+tracing=/sys/kernel/tracing
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
@@ -61,6 +79,19 @@ check conformance__2_per_node conforms 6 first --ppn 2
 check conformance__1_to_3_per_node conforms 8 first --ppn 1,2,3,1
 check conformance__by_node conforms 8 first --ppn 3,2,1,2 --by-node
 check conformance__shuffled conforms 8 shuffled --ppn 1,2,3,1
+
+# Calls are those of ranks: three of node 2 in an op of the nodes, and two that began none, since rank 4 has left.
+if grep -qw tracefs /proc/filesystems; then
+	[[ -d $tracing/events ]] || mount -t tracefs tracefs "$tracing"
+	is trace__calls_of_ranks "$(traced left_in_peace)" $'submit 0 1 2 3 4 5 6\ndone 0 1 2 3 4 5 6'
+	is trace__calls_that_fail "$(traced left)" $'submit 0 1 2 3 5 6\ndone 0 1 2 3 5 6'
+else
+	skip trace__calls_of_ranks "this kernel does not trace"
+fi
+ops=$(counter 2 ops) failed=$(counter 2 ops_failed)
+ends left_in_peace >/dev/null
+ends left >/dev/null
+is counter__calls_of_ranks "$(($(counter 2 ops) - ops)) $(($(counter 2 ops_failed) - failed))" "3 2"
 
 # A node by itself. What is left of other comms, which may still be told something, is charged.
 eventually one_node__quiet_before 30 nothing_charged
