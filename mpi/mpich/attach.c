@@ -23,23 +23,21 @@ struct place {
 	uint64_t drawn[2];	/* of rank 0: name and secret */
 };
 
-/* The fabric that the environment names, or the only one. */
 static void place_find(struct place *place)
 {
 	struct torcoll_fabric list[FABRICS_MAX];
 	int n = preload.t ? torcoll_fabrics(list, FABRICS_MAX) : 0;
+	const struct torcoll_fabric *f = tmpi_fabric_pick(&preload.fabric, list, FABRICS_MAX, n);
 
-	for (int i = 0; i < n && i < FABRICS_MAX; i++) {
-		if (preload.fabric ? list[i].key != preload.fabric : n > 1)
-			continue;
-		place->fabric = list[i].key;
-		place->node = list[i].node;
-		place->nodes = list[i].nodes;
-	}
-	if (!place->nodes && preload.verbose)
+	if (f) {
+		place->fabric = f->key;
+		place->node = f->node;
+		place->nodes = f->nodes;
+	} else if (preload.verbose) {
 		preload_say("this host is in %d fabrics%s", n < 0 ? 0 : n,
 			    n > 1 ? ": TORCOLL_FABRIC names the key of one" :
 				    ", or not in that of TORCOLL_FABRIC");
+	}
 }
 
 /* Tell all ranks. */

@@ -9,7 +9,4 @@
 /* Return false if there is something else than a number. */
 bool preload_env_number(const char *name, uint64_t *value);
 
-/* The same for the key of a fabric. */
-bool preload_env_key(const char *name, uint64_t *key);
-
 #endif

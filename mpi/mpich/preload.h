@@ -22,6 +22,7 @@
 #include <torcoll.h>
 
 #include "../common/describe.h"
+#include "../common/fabric.h"
 #include "../common/type.h"
 
 struct preload_request;
@@ -33,7 +34,7 @@ struct preload {
 	uint64_t min_bytes;
 	uint64_t max_bytes;
 	uint64_t timeout;
-	uint64_t fabric;
+	struct tmpi_fabric fabric;
 	/* state */
 	struct torcoll *t;
 	bool threads;			/* several may call MPI */

@@ -42,7 +42,7 @@ static void context_open(void)
 {
 	static const char key[] = "TORCOLL_FABRIC";
 
-	if (!preload_env_key(key, &preload.fabric))
+	if (!tmpi_fabric_parse(getenv(key), &preload.fabric))
 		preload_say("not used: %s: \"%s\" is not the key of a fabric", key, getenv(key));
 	else if (torcoll_open(&preload.t))
 		preload_say("not used: %s", torcoll_last_error());

@@ -55,7 +55,7 @@ struct coll_torcoll_component {
 	bool enable;
 	int verbose;
 	int min_nodes;
-	unsigned long long fabric;
+	char *fabric;
 	unsigned long long min_bytes;
 	unsigned long long max_bytes;
 	int timeout;

@@ -29,7 +29,7 @@ struct coll_torcoll_component mca_coll_torcoll_component = {
 	},
 };
 
-static void register_int(const char *name, const char *help, mca_base_var_type_t type,
+static void register_var(const char *name, const char *help, mca_base_var_type_t type,
 			 mca_base_var_info_lvl_t level, void *storage)
 {
 	mca_base_component_var_register(&coll_torcoll.super.collm_version, name, help, type, NULL,
@@ -39,34 +39,33 @@ static void register_int(const char *name, const char *help, mca_base_var_type_t
 static int component_register(void)
 {
 	coll_torcoll.priority = 95;
-	register_int("priority", "Priority of the component among those for collectives",
+	register_var("priority", "Priority of the component among those for collectives",
 		     MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &coll_torcoll.priority);
 	coll_torcoll.enable = false;
-	register_int("enable",
+	register_var("enable",
 		     "Run collectives in the kernel of the hosts, over the cables of a torcoll fabric",
 		     MCA_BASE_VAR_TYPE_BOOL, OPAL_INFO_LVL_2, &coll_torcoll.enable);
 	coll_torcoll.verbose = 0;
-	register_int("verbose",
+	register_var("verbose",
 		     "What is reported: 1: communicators that are taken or not, and at the end how many calls ran in the kernel; 2: also each call that is left to another component",
 		     MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &coll_torcoll.verbose);
 	coll_torcoll.min_nodes = 2;
-	register_int("min_nodes",
+	register_var("min_nodes",
 		     "Communicators whose ranks are on fewer nodes are left to other components",
 		     MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_4, &coll_torcoll.min_nodes);
-	coll_torcoll.fabric = 0;
-	register_int("fabric",
-		     "Key of the fabric to use, where a host is a node of several (0: the only one)",
-		     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, OPAL_INFO_LVL_3, &coll_torcoll.fabric);
+	coll_torcoll.fabric = NULL;
+	register_var("fabric", "Key of the fabric to use, where a host is a node of several",
+		     MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_3, &coll_torcoll.fabric);
 	coll_torcoll.min_bytes = 0;
-	register_int("min_bytes",
+	register_var("min_bytes",
 		     "Calls on fewer bytes are left to other components (the whole vector; not barriers, and not calls whose length differs by rank)",
 		     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, OPAL_INFO_LVL_4, &coll_torcoll.min_bytes);
 	coll_torcoll.max_bytes = 0;
-	register_int("max_bytes",
+	register_var("max_bytes",
 		     "Calls on more bytes are left to other components, as with min_bytes (0: no limit)",
 		     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, OPAL_INFO_LVL_4, &coll_torcoll.max_bytes);
 	coll_torcoll.timeout = 30;
-	register_int("timeout",
+	register_var("timeout",
 		     "Seconds that a communicator may take to be made, when all ranks are in its first blocking call, before it is left to other components",
 		     MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &coll_torcoll.timeout);
 	return OMPI_SUCCESS;

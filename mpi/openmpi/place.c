@@ -6,9 +6,12 @@
  */
 #include "coll_torcoll.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "ompi/proc/proc.h"
+
+#include "../common/fabric.h"
 
 #define FABRICS_MAX	64
 
@@ -22,28 +25,28 @@ struct place {
 /* What this process publishes. */
 static struct place own;
 
-/* The fabric that the parameter names, or the only one. */
 static int place_fabric(struct torcoll_fabric *fabric)
 {
 	struct torcoll_fabric list[FABRICS_MAX];
-	int n = torcoll_fabrics(list, FABRICS_MAX);
+	const struct torcoll_fabric *found;
+	struct tmpi_fabric wanted = { 0 };
+	int n;
 
-	for (int i = 0; coll_torcoll.fabric && i < n && i < FABRICS_MAX; i++) {
-		if (list[i].key == coll_torcoll.fabric) {
-			*fabric = list[i];
-			return OMPI_SUCCESS;
-		}
-	}
-	if (coll_torcoll.fabric) {
-		opal_output(0, "coll:torcoll: not used: this host is not in fabric %llu",
+	if (!tmpi_fabric_parse(coll_torcoll.fabric, &wanted)) {
+		opal_output(0, "coll:torcoll: not used: coll_torcoll_fabric: \"%s\" is not the key of a fabric",
 			    coll_torcoll.fabric);
 		return OMPI_ERR_NOT_AVAILABLE;
 	}
-	if (n == 1) {
-		*fabric = list[0];
+	n = torcoll_fabrics(list, FABRICS_MAX);
+	found = tmpi_fabric_pick(&wanted, list, FABRICS_MAX, n);
+	if (found) {
+		*fabric = *found;
 		return OMPI_SUCCESS;
 	}
-	if (n > 1)
+	if (wanted.named)
+		opal_output(0, "coll:torcoll: not used: this host is not in fabric %" PRIu64,
+			    wanted.key);
+	else if (n > 1)
 		opal_output(0, "coll:torcoll: not used: this host is in %d fabrics: coll_torcoll_fabric names the key of one",
 			    n);
 	else

@@ -16,6 +16,7 @@
 #include <cinttypes>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <sys/random.h>
 #include <thread>
@@ -107,16 +108,16 @@ struct Place {
 	uint32_t nodes;
 };
 
-/* The key that TORCOLL_FABRIC names; 0: none. */
-static uint64_t fabric_wanted()
+/* The key that TORCOLL_FABRIC names, if it does: any number is one. */
+static std::optional<uint64_t> fabric_wanted()
 {
 	const char *text = getenv("TORCOLL_FABRIC");
 	const char *end;
 	uint64_t key;
 
 	if (!text || !*text)
-		return 0;
-	if (!torcoll__parse_number(text, UINT64_MAX, &key, &end) || *end || !key)
+		return std::nullopt;
+	if (!torcoll__parse_number(text, UINT64_MAX, &key, &end) || *end)
 		throw std::runtime_error("TORCOLL_FABRIC: \"" + std::string(text) +
 					 "\" is not the key of a fabric");
 	return key;
@@ -125,16 +126,16 @@ static uint64_t fabric_wanted()
 static Place place_find()
 {
 	torcoll_fabric list[kFabricsMax];
-	uint64_t wanted = fabric_wanted();
+	std::optional<uint64_t> wanted = fabric_wanted();
 	int n = torcoll_fabrics(list, kFabricsMax);
 
 	if (n < 0)
 		throw std::runtime_error(torcoll_last_error());
 	for (int i = 0; i < n && i < static_cast<int>(kFabricsMax); i++)
-		if (wanted ? list[i].key == wanted : n == 1)
+		if (wanted ? list[i].key == *wanted : n == 1)
 			return {list[i].key, list[i].node, list[i].nodes};
 	if (wanted)
-		throw std::runtime_error("this host is not in fabric " + std::to_string(wanted));
+		throw std::runtime_error("this host is not in fabric " + std::to_string(*wanted));
 	if (!n)
 		throw std::runtime_error(
 			"this host is in no fabric: torcollctl apply makes it a node of one");

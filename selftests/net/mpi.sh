@@ -53,6 +53,8 @@ if ((mpi_series > 4)); then
 	check component__is_not_used_before_all_have_told run early 240 5 --mca opal_pmix_base_async_modex 1 "$programs/order" status
 	check component__says_so says early 'not used: opal_pmix_base_async_modex is set'
 fi
+check fabric__0_is_not_any run fabric 240 5 --mca coll_torcoll_fabric 0 "$programs/random" 1 1 5
+check fabric__that_is_not_here_is_told says fabric 'not used: this host is not in fabric 0'
 check random_programs run random 600 5 "$programs/random" "${FIRST:-1}" "${SEEDS:-20}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
 # Open MPI's threads need cmpxchg16b, which emulated processors do not have (qemu/machine.sh).

@@ -46,7 +46,7 @@ class State(ctypes.Structure):
     _fields_ = [
         ("rank", c_uint32), ("ranks", c_uint32), ("depth", c_uint32), ("fill", c_uint32), ("error_rank", c_uint32),
         ("status", c_int), ("open_error", c_int), ("hold", c_bool), ("hold_joins", c_bool), ("wait_completes", c_bool),
-        ("in_fabric", c_bool), ("features", c_uint64),
+        ("in_fabric", c_bool), ("fabric", c_uint64), ("features", c_uint64),
         ("sentence", c_char * 256), ("fail", c_int * 0x40), ("calls", c_uint32 * 0x40), ("last", Submit),
         ("counts", (c_uint64 * 64) * 2), ("scalar", c_uint64), ("sum", c_uint64), ("joined", CommAdd),
         ("name", c_char * 65), ("secret", c_char * 65), ("members", c_uint32 * 64), ("region_length", c_uint64),

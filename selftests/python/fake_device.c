@@ -43,6 +43,7 @@ static struct {
 	bool hold_joins;
 	bool wait_completes;		/* ops that are held: when a thread waits for them */
 	bool in_fabric;			/* the host, as programs are told */
+	uint64_t fabric;		/* its key */
 	uint64_t features;
 	char sentence[256];
 	int fail[CALLS];		/* the next call of this number gives that */
@@ -84,6 +85,7 @@ void fake_reset(void)
 	fake.depth = 8;
 	fake.fill = 0x2a;
 	fake.error_rank = ~0U;
+	fake.fabric = 1;
 	fake.contexts = contexts;
 	fake.features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL |
 			TORCOLL_FEATURE_SHRINK | TORCOLL_FEATURE_ALLOC;
@@ -483,7 +485,7 @@ int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
 		return -ENOENT;
 	if (room)
 		*fabric = (struct torcoll_sys_fabric){
-			.key = 1,
+			.key = fake.fabric,
 			.node = fake.rank,
 			.nodes = fake.ranks,
 			.ndim = 1,

@@ -310,6 +310,25 @@ def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
         _torcoll_torch.backend_new(Store(), 0, 1, datetime.timedelta(seconds=60))
 
 
+# ---- fabrics ----
+
+def test_fabric__0_is_a_key(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCOLL_FABRIC", "0")
+    fake.state.fabric = 7
+    with pytest.raises(RuntimeError, match="this host is not in fabric 0"):
+        group_new()
+    fake.state.fabric = 0
+    group_new()
+    assert fake.state.joined.fabric == 0
+
+
+def test_fabric__that_is_not_named_is_the_only_one(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCOLL_FABRIC", "")
+    fake.state.fabric = 7
+    group_new()
+    assert fake.state.joined.fabric == 7
+
+
 # ---- factors ----
 
 def premul(group: Any, x: Any, factor: Any) -> None:

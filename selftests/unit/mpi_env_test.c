@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What MPICH's library reads from the environment, and what a timeout of it becomes. */
+/* What users set for MPI: numbers, a fabric, a timeout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../../mpi/common/fabric.c"
 #include "../../mpi/common/wait.c"
 #include "../../mpi/mpich/env.c"
 
@@ -70,15 +71,16 @@ void tmpi_progress(bool polling)
 
 static bool reads(const char *text, uint64_t expected)
 {
-	uint64_t number = 7, key = 7;
+	struct tmpi_fabric fabric = { .key = 7 };
+	uint64_t number = 7;
 	bool good;
 
 	setenv("TORCOLL_FABRIC", text, 1);
 	good = preload_env_number("TORCOLL_FABRIC", &number);
 	assert_true(number == (good ? expected : 7));
-	/* 0 is the key of none */
-	assert_int_equal(preload_env_key("TORCOLL_FABRIC", &key), good && expected);
-	assert_true(key == (good && expected ? expected : 7));
+	assert_int_equal(tmpi_fabric_parse(text, &fabric), good);
+	assert_true(fabric.key == (good ? expected : 7));
+	assert_int_equal(fabric.named, good && *text);
 	return good;
 }
 
@@ -99,8 +101,46 @@ static void env__numbers_are_those_of_the_library(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_false(reads(others[i], 0));
 	unsetenv("TORCOLL_FABRIC");
-	assert_true(preload_env_key("TORCOLL_FABRIC", &(uint64_t){ 0 }));
+	assert_true(preload_env_number("TORCOLL_FABRIC", &(uint64_t){ 0 }));
+	assert_true(tmpi_fabric_parse(NULL, &(struct tmpi_fabric){ 0 }));
 }
+
+/* ---- fabrics ---- */
+
+static int64_t picks(const char *text, int n)
+{
+	static const struct torcoll_fabric list[2] = { { .key = 5 }, { .key = 0 } };
+	struct tmpi_fabric wanted = { 0 };
+	const struct torcoll_fabric *f;
+
+	assert_true(tmpi_fabric_parse(text, &wanted));
+	f = tmpi_fabric_pick(&wanted, list, 2, n);
+	return f ? (int64_t)f->key : -1;
+}
+
+static void fabric__0_is_a_key(void **state)
+{
+	(void)state;
+	assert_int_equal(picks("0", 2), 0);
+	assert_int_equal(picks("0", 1), -1);
+	assert_int_equal(picks("5", 1), 5);
+	assert_int_equal(picks("6", 2), -1);
+}
+
+static void fabric__not_named_is_the_only_one(void **state)
+{
+	(void)state;
+	assert_int_equal(picks(NULL, 1), 5);
+	assert_int_equal(picks("", 1), 5);
+	assert_int_equal(picks(NULL, 2), -1);
+	assert_int_equal(picks(NULL, 0), -1);
+	assert_int_equal(picks(NULL, -ENODEV), -1);
+	/* more than there was room for */
+	assert_int_equal(picks("0", 3), 0);
+	assert_int_equal(picks("6", 3), -1);
+}
+
+/* ---- joins ---- */
 
 static uint64_t join_within(uint64_t timeout)
 {
@@ -126,6 +166,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(env__numbers_are_those_of_the_library),
+		cmocka_unit_test(fabric__0_is_a_key),
+		cmocka_unit_test(fabric__not_named_is_the_only_one),
 		cmocka_unit_test(join__any_timeout),
 	};
 
