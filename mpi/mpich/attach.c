@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../common/wait.h"
+#include "../common/comms.h"
 
 #define FABRICS_MAX	64
 
@@ -21,6 +21,7 @@ struct place {
 	uint32_t node;
 	uint32_t nodes;		/* 0: it is not on a fabric */
 	uint64_t drawn[2];	/* of rank 0: name and secret */
+	uint64_t has_room;	/* for another comm */
 };
 
 static void place_find(struct place *place)
@@ -43,7 +44,7 @@ static void place_find(struct place *place)
 /* Tell all ranks. */
 static bool place_all(const struct preload_comm *c, struct place *all)
 {
-	struct place own = { 0 };
+	struct place own = { .has_room = tmpi_has_room() };
 
 	place_find(&own);
 	if (!c->rank && getrandom(own.drawn, sizeof(own.drawn), 0) != sizeof(own.drawn))
@@ -80,6 +81,23 @@ static uint32_t count_nodes(const struct place *all, uint32_t *nodes, uint32_t s
 	return n;
 }
 
+/* Once in a process: later it is the same. */
+static void tell_no_room(const struct preload_comm *c)
+{
+	static bool told;
+
+	if (!c->rank && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		preload_say("%s " TMPI_NO_ROOM, c->name);
+}
+
+static bool have_room(const struct place *all, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		if (!all[i].has_room)
+			return false;
+	return true;
+}
+
 /* Collective: all ranks have the same result. */
 static void attach_join(struct preload_comm *c, const struct place *all, uint32_t *nodes)
 {
@@ -90,13 +108,14 @@ static void attach_join(struct preload_comm *c, const struct place *all, uint32_
 		.rank = c->rank,
 		.flags = TORCOLL_COMM_TELL,
 	} };
-	int failed, any = 1;
+	int own, able = TMPI_UNABLE;
 
 	for (uint32_t i = 0; i < c->size; i++)
 		nodes[i] = all[i].node;
 	tmpi_join(&join, preload.t, "mpich", all[0].drawn, preload.timeout);
-	failed = join.err != 0;
-	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS && !any) {
+	own = tmpi_able(join.err);
+	if (PMPI_Allreduce(&own, &able, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS &&
+	    able == TMPI_ABLE) {
 		c->tc = join.comm;
 		__atomic_add_fetch(&preload.ncomms, 1, __ATOMIC_RELAXED);
 		if (preload.verbose && !c->rank)
@@ -104,18 +123,32 @@ static void attach_join(struct preload_comm *c, const struct place *all, uint32_
 				    c->name, c->size, all[0].fabric, join.name);
 		return;
 	}
+	if (able == TMPI_HAS_NO_ROOM)
+		tell_no_room(c);
 	if (preload.verbose)
 		preload_say("%s is not taken: %s", c->name,
 			    join.err ? join.why : "not all ranks could join its comm");
-	torcoll_comm_close(join.comm);
+	tmpi_close(join.comm);
+}
+
+/* A rank of it was refused a comm, and would be again. */
+static void attach_without_room(const struct preload_comm *c)
+{
+	tell_no_room(c);
+	if (preload.verbose)
+		preload_say("%s is not taken: %s", c->name,
+			    tmpi_has_room() ? "not all ranks can join its comm" :
+					      "this rank was refused a comm when it had as many as now");
 }
 
 static void attach_all(struct preload_comm *c, struct place *all, uint32_t *nodes)
 {
 	uint32_t n = place_all(c, all) ? count_nodes(all, nodes, c->size) : 0;
 
-	if (n && n >= preload.min_nodes)
+	if (n && n >= preload.min_nodes && have_room(all, c->size))
 		attach_join(c, all, nodes);
+	else if (n && n >= preload.min_nodes)
+		attach_without_room(c);
 	else if (preload.verbose && !c->rank && n)
 		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, n);
 	else if (preload.verbose && !c->rank)
@@ -150,7 +183,7 @@ void preload_comm_put(struct preload_comm *c)
 {
 	if (__atomic_sub_fetch(&c->users, 1, __ATOMIC_ACQ_REL))
 		return;
-	torcoll_comm_close(c->tc);
+	tmpi_close(c->tc);
 	free(c);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "../common/wait.h"
+#include "../common/comms.h"
 
 /* A name that nothing else has, and a secret that the ranks alone know: @bytes of them. */
 static bool join_draw(const struct coll_torcoll_module *m, uint64_t *drawn, size_t bytes)
@@ -18,27 +18,44 @@ static bool join_draw(const struct coll_torcoll_module *m, uint64_t *drawn, size
 	return ompi_comm_rank(m->comm) || getrandom(drawn, bytes, 0) == (ssize_t)bytes;
 }
 
+/* Once in a process: later it is the same. */
+static void join_tell_no_room(const struct coll_torcoll_module *m)
+{
+	static bool told;
+
+	if (told || ompi_comm_rank(m->comm))
+		return;
+	told = true;
+	opal_output(0, "coll:torcoll: %s " TMPI_NO_ROOM, m->comm->c_name);
+}
+
 /*
  * Wait for all ranks, however late they come, and return whether something fails
  * at one of them.
  */
-static bool join_fails(struct coll_torcoll_module *m, bool here)
+static bool join_fails(struct coll_torcoll_module *m, enum tmpi_able here)
 {
-	int failed = here, any = 1;
+	int own = here, all = TMPI_UNABLE;
 
-	return m->lower.coll_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, m->comm,
-				       m->lower.coll_allreduce_module) != OMPI_SUCCESS || any;
+	if (m->lower.coll_allreduce(&own, &all, 1, MPI_INT, MPI_MAX, m->comm,
+				    m->lower.coll_allreduce_module) != OMPI_SUCCESS)
+		return true;
+	if (all == TMPI_HAS_NO_ROOM)
+		join_tell_no_room(m);
+	return all != TMPI_ABLE;
 }
 
 /* Return NULL, or why not all ranks can join. */
 static const char *join_prepare(struct coll_torcoll_module *m, uint64_t *drawn, size_t bytes)
 {
-	bool has_drawn = join_draw(m, drawn, bytes);
+	bool has_drawn = join_draw(m, drawn, bytes), has_room = tmpi_has_room();
 
-	if (join_fails(m, !m->nodes || !has_drawn))
+	if (join_fails(m, !m->nodes || !has_drawn ? TMPI_UNABLE :
+			  !has_room ? TMPI_HAS_NO_ROOM : TMPI_ABLE))
 		return !m->nodes ? "out of memory" :
 		       !has_drawn ? "no name can be drawn for its comm" :
-				    "not all ranks can join its comm";
+		       !has_room ? "this rank was refused a comm when it had as many as now" :
+				   "not all ranks can join its comm";
 	if (m->lower.coll_bcast(drawn, bytes, MPI_BYTE, 0, m->comm, m->lower.coll_bcast_module) !=
 	    OMPI_SUCCESS)
 		return "the name of its comm cannot be told";
@@ -60,7 +77,7 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 	why = join_prepare(m, drawn, sizeof(drawn));
 	if (!why) {
 		tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
-		if (join_fails(m, join.err))
+		if (join_fails(m, tmpi_able(join.err)))
 			why = join.err ? join.why : "not all ranks could join its comm";
 	}
 	if (!why) {
@@ -71,7 +88,7 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 	}
 	opal_output_verbose(1, coll_torcoll.output, "coll:torcoll: %s is not taken: %s",
 			    m->comm->c_name, why);
-	torcoll_comm_close(join.comm);
+	tmpi_close(join.comm);
 	return NULL;
 }
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "../common/comms.h"
+
 /* Where a communicator's table of functions has the module of each; 0 ends. */
 #define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
 static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) 0 };
@@ -73,7 +75,7 @@ static void module_destruct(struct coll_torcoll_module *m)
 
 		OBJ_RELEASE(lower);
 	}
-	torcoll_comm_close(m->tc);
+	tmpi_close(m->tc);
 	free(m->nodes);
 }
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/comms.h"
+
 /* All that calls have as arguments; NULL is what a call has not, or what is not significant. */
 struct args {
 	void *buf;
@@ -183,7 +185,7 @@ void coll_torcoll_again_free(struct coll_torcoll_again *again)
 {
 	if (!again)
 		return;
-	torcoll_comm_close(again->tc);
+	tmpi_close(again->tc);
 	args_free(&again->args, again->size);
 	free(again);
 }
@@ -227,7 +229,7 @@ static int again_new(struct coll_torcoll_module *m, describe_fn *describe, const
 
 	*out = again;
 	if (!again) {
-		torcoll_comm_close(tc);
+		tmpi_close(tc);
 		return -ENOMEM;
 	}
 	again->tc = tc;

@@ -10,6 +10,8 @@
 
 #include "opal/runtime/opal_progress.h"
 
+#include "../common/comms.h"
+
 OBJ_CLASS_INSTANCE(coll_torcoll_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
 
 static int request_free(ompi_request_t **request)
@@ -76,7 +78,7 @@ void coll_torcoll_request_drop(struct coll_torcoll_request *req)
 	OBJ_RELEASE(req);
 	/* MPI_Finalize frees it, as nobody says when it has been told; its comm goes now: comms are few */
 	if (needed) {
-		torcoll_comm_close(m->tc);
+		tmpi_close(m->tc);
 		m->tc = NULL;
 	} else {
 		OBJ_RELEASE(comm);

@@ -116,6 +116,27 @@ troubles()
 	check trouble__all_are_taken all_taken troubles 5 "$taken"
 }
 
+# few_comms LAUNCHER'S ARGUMENT... PROGRAM: its ranks, of a user that has limits, may have 13 comms together: two for each of five,
+# and for a part of them one more. The launcher is told of a timeout that is not short.
+few_comms()
+{
+	local arguments=("${@:1:$#-1}") program=${*: -1} code
+
+	torcollctl limit set comms 13
+	run comms 200 5 "${arguments[@]}" setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$program" comms
+	code=$?
+	torcollctl limit set comms 1024
+	return "$code"
+}
+
+comms_are_few()
+{
+	check comms__are_few few_comms "$@"
+	check comms__one_call_waits grep -x "comms, 0 wrong" "$work/comms"
+	check comms__few_are_told says comms 'is not taken, .* (torcollctl limit)'
+	check comms__that_are_freed_leave_room all_taken comms 5 5
+}
+
 # rank_killed PROGRAM: one of the ranks is killed in the midst of steps: the others get an error, at once and all.
 rank_killed()
 {

@@ -11,6 +11,7 @@
  *	forbidden	a call has no datatype, or adds booleans, or its request is freed: refused
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
+ *	comms		the ranks may have fewer comms than communicators: 13 are for all of them
  *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
  *	attribute	MPICH: a communicator cannot keep an attribute at one rank
@@ -31,7 +32,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "calls.h"
+
 #define LATE		12	/* s, which is more than the timeout that the test gives */
+#define LONG		15	/* s, which is less than the timeout that it gives with few comms */
 #define REQUESTS	100000
 #define TIMES		50
 #define POLLS		400	/* in 2 s; who sleeps looks 62 times a second */
@@ -398,6 +402,52 @@ static void memory(void)
 	}
 }
 
+/* A communicator's first call, which may wait for ranks that cannot join. Return whether it takes long. */
+static bool dup_is_slow(MPI_Comm *dup)
+{
+	double begin;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, dup);
+	begin = MPI_Wtime();
+	sum_on(*dup);
+	return MPI_Wtime() - begin > LONG;
+}
+
+static bool persistent_is_slow(void)
+{
+	double begin = MPI_Wtime();
+	MPI_Request request;
+
+	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	MPI_Start(&request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Request_free(&request);
+	return MPI_Wtime() - begin > LONG;
+}
+
+/*
+ * MPI_COMM_WORLD and the first one have comms, of the next one a part of the ranks
+ * cannot. When the first one is gone, there is room for one; and again.
+ */
+static void comms(void)
+{
+	MPI_Comm dup[5];
+	int slow = 0;
+
+	for (int i = 0; i < 5; i++)
+		slow += dup_is_slow(&dup[i]);
+	slow += persistent_is_slow();
+	for (int i = 0; i < 3; i++) {
+		MPI_Comm_free(&dup[0]);
+		slow += dup_is_slow(&dup[0]);
+		MPI_Comm_free(&dup[1]);
+		slow += dup_is_slow(&dup[1]);
+	}
+	equal("calls that take long", slow > 1 ? slow : 0, 0);
+	for (int i = 0; i < 5; i++)
+		MPI_Comm_free(&dup[i]);
+}
+
 #ifdef MPICH_VERSION
 static void attribute(void)
 {
@@ -429,6 +479,7 @@ static bool run(const char *name)
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
 		{ "reasons", reasons }, { "freed", freed },
 		{ "forbidden", forbidden }, { "pack", pack }, { "memory", memory },
+		{ "comms", comms },
 #ifdef MPICH_VERSION
 		{ "windows", windows }, { "hold", hold }, { "attribute", attribute }, { "level", level },
 #endif

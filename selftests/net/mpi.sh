@@ -65,6 +65,7 @@ else
 fi
 # all communicators but the one for which memory is short
 troubles 7 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed forbidden pack memory requests
+comms_are_few --mca coll_torcoll_timeout 16 "$programs/trouble"
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"
 	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90

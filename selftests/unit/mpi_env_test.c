@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What users set for MPI: numbers, a fabric, a timeout. */
+/* What users set for MPI: numbers, a fabric, a timeout; and how many comms a process asks for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,27 +7,35 @@
 
 #include <cmocka.h>
 
+#include "../../mpi/common/comms.c"
 #include "../../mpi/common/fabric.c"
 #include "../../mpi/common/wait.c"
 #include "../../mpi/mpich/env.c"
 
 /* ---- the library, as far as joins call it ---- */
 
-static uint64_t asked_ms;
-
+/* The clock is at 1. */
 uint64_t torcoll_deadline(uint64_t ms)
 {
-	asked_ms = ms;
-	return ms;
+	return ms == UINT64_MAX ? UINT64_MAX : ms + 1;
 }
+
+static uint64_t asked_ns;
+static struct torcoll_comm some_comm;
+static int refusal;
 
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **comm)
 {
 	(void)t;
-	(void)config;
-	*comm = NULL;
-	return 0;
+	asked_ns = config->deadline_ns;
+	*comm = refusal ? NULL : &some_comm;
+	return refusal;
+}
+
+void torcoll_comm_close(struct torcoll_comm *comm)
+{
+	assert_ptr_equal(comm, &some_comm);
 }
 
 const char *torcoll_last_error(void)
@@ -142,24 +150,65 @@ static void fabric__not_named_is_the_only_one(void **state)
 
 /* ---- joins ---- */
 
-static uint64_t join_within(uint64_t timeout)
+static struct torcoll_comm *join(uint64_t timeout)
 {
 	static const uint64_t drawn[2] = { 1, 2 };
 	struct tmpi_join join = { 0 };
 
 	tmpi_join(&join, NULL, "mpi", drawn, timeout);
-	return asked_ms;
+	return join.comm;
+}
+
+static uint64_t join_within(uint64_t timeout)
+{
+	tmpi_close(join(timeout));
+	return asked_ns;
 }
 
 static void join__any_timeout(void **state)
 {
 	(void)state;
-	assert_true(join_within(0) == 0);
-	assert_true(join_within(30) == 30000);
-	assert_true(join_within(UINT64_MAX / 1000) == UINT64_MAX / 1000 * 1000);
+	assert_true(join_within(0) == 1);
+	assert_true(join_within(30) == 30001);
+	assert_true(join_within(UINT64_MAX / 1000) == UINT64_MAX / 1000 * 1000 + 1);
 	/* 18446744073709552 s are 384 ms, cut */
 	assert_true(join_within(UINT64_MAX / 1000 + 1) == UINT64_MAX);
 	assert_true(join_within(UINT64_MAX) == UINT64_MAX);
+}
+
+/* As many comms as when one was refused are too many, until there are fewer. */
+static void room__is_not_asked_for_again(void **state)
+{
+	struct torcoll_comm *comm[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		comm[i] = join(1);
+	refusal = -ETIMEDOUT;
+	assert_null(join(1));
+	assert_true(tmpi_has_room());
+	refusal = -EDQUOT;
+	assert_null(join(1));
+	assert_false(tmpi_has_room());
+	tmpi_close(NULL);
+	assert_false(tmpi_has_room());
+	for (int i = 0; i < 4; i++) {
+		tmpi_close(comm[2]);
+		assert_true(tmpi_has_room());
+		refusal = 0;
+		comm[2] = join(1);
+		assert_non_null(comm[2]);
+		assert_false(tmpi_has_room());
+	}
+	/* it had more when it was refused the last time */
+	tmpi_close(comm[2]);
+	refusal = -EDQUOT;
+	assert_null(join(1));
+	assert_false(tmpi_has_room());
+	tmpi_close(comm[1]);
+	assert_true(tmpi_has_room());
+	tmpi_close(comm[0]);
+	refusal = 0;
 }
 
 int main(void)
@@ -169,6 +218,7 @@ int main(void)
 		cmocka_unit_test(fabric__0_is_a_key),
 		cmocka_unit_test(fabric__not_named_is_the_only_one),
 		cmocka_unit_test(join__any_timeout),
+		cmocka_unit_test(room__is_not_asked_for_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
