@@ -25,19 +25,15 @@ int MPI_##_Name(TMPI_BARE _params, MPI_Comm comm)					\
 int MPI_I##_name(TMPI_BARE _params, MPI_Comm comm, MPI_Request *request)		\
 {											\
 	struct preload_comm *c = preload_may_start(comm);				\
-	struct preload_request *r;							\
-	struct tmpi_call *call;								\
-	int ret;									\
+	struct tmpi_call call;								\
+	int ret = TMPI_LEFT;								\
 											\
 	if (c) {									\
-		r = preload_request_new(c, &call);					\
-		if (!r)									\
-			return MPI_ERR_NO_MEM;						\
-		ret = tmpi_describe_##_name(call, TMPI_BARE _args);			\
-		if (ret != TMPI_LEFT)							\
-			return preload_start(r, ret, request);				\
-		preload_request_drop(r);						\
+		tmpi_call_init(&call, c->rank, c->size);				\
+		ret = tmpi_describe_##_name(&call, TMPI_BARE _args);			\
 	}										\
+	if (ret != TMPI_LEFT)								\
+		return preload_start(c, &call, ret, request);				\
 	return preload_started(PMPI_I##_name(TMPI_BARE _args, comm, request));		\
 }
 
@@ -58,11 +54,10 @@ int MPI_Barrier(MPI_Comm comm)
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
 	struct preload_comm *c = preload_may_start(comm);
-	struct preload_request *r;
-	struct tmpi_call *call;
+	struct tmpi_call call;
 
 	if (!c)
 		return preload_started(PMPI_Ibarrier(comm, request));
-	r = preload_request_new(c, &call);
-	return r ? preload_start(r, tmpi_barrier(call), request) : MPI_ERR_NO_MEM;
+	tmpi_call_init(&call, c->rank, c->size);
+	return preload_start(c, &call, tmpi_barrier(&call), request);
 }

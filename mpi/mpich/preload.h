@@ -123,11 +123,8 @@ int preload_closed(int ret);
 
 /* ---- request.c ---- */
 
-struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_call **call);
-void preload_request_drop(struct preload_request *r);
-
 /* Start a described call. @err: of its description. An error code of MPI. */
-int preload_start(struct preload_request *r, int err, MPI_Request *request);
+int preload_start(struct preload_comm *c, struct tmpi_call *call, int err, MPI_Request *request);
 
 /* Look for the end of a call, if the request is one's. */
 void preload_request_poll(MPI_Request handle);

@@ -223,9 +223,15 @@ static int request_query(void *extra, MPI_Status *status)
 	return r->error;
 }
 
+static void request_drop(struct preload_request *r)
+{
+	preload_comm_put(r->c);
+	free(r);
+}
+
 static int request_free(void *extra)
 {
-	preload_request_drop(extra);
+	request_drop(extra);
 	return MPI_SUCCESS;
 }
 
@@ -234,7 +240,7 @@ static int request_cancel(void *extra, int complete)
 	return MPI_SUCCESS;
 }
 
-struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_call **call)
+static struct preload_request *request_new(struct preload_comm *c, const struct tmpi_call *call)
 {
 	struct preload_request *r = calloc(1, sizeof(*r));
 
@@ -242,32 +248,37 @@ struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_
 		return NULL;
 	__atomic_add_fetch(&c->users, 1, __ATOMIC_RELAXED);
 	r->c = c;
-	tmpi_call_init(&r->call, c->rank, c->size);
-	*call = &r->call;
+	r->call = *call;
 	return r;
 }
 
-void preload_request_drop(struct preload_request *r)
+/* The other ranks may have begun the call. An error code of MPI, of which the communicator has been told. */
+static int start_failed(struct preload_comm *c, struct tmpi_call *call, int err,
+			MPI_Request *request)
 {
-	preload_comm_put(r->c);
-	free(r);
+	err = tmpi_call_finish(call, err);
+	err = preload_failed(c, call, err, torcoll_last_error());
+	*request = MPI_REQUEST_NULL;
+	PMPI_Comm_call_errhandler(c->comm, err);
+	return err;
 }
 
-int preload_start(struct preload_request *r, int err, MPI_Request *request)
+int preload_start(struct preload_comm *c, struct tmpi_call *call, int err, MPI_Request *request)
 {
-	struct preload_comm *c = r->c;
+	struct preload_request *r;
 	int ret;
 
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
-	tmpi_call_described(&r->call, err);
-	if (!err && r->call.op.collective)
+	r = request_new(c, call);
+	if (!r)
+		err = -ENOMEM;
+	tmpi_call_described(call, err);
+	if (!err && call->op.collective)
 		err = torcoll_submit(c->tc, &r->call.op, &r->req);
 	if (err) {
-		err = tmpi_call_finish(&r->call, err);
-		ret = preload_failed(c, &r->call, err, torcoll_last_error());
-		preload_request_drop(r);
-		PMPI_Comm_call_errhandler(c->comm, ret);
-		return ret;
+		if (r)
+			request_drop(r);
+		return start_failed(c, call, err, request);
 	}
 	ret = PMPIX_Grequest_start(request_query, request_free, request_cancel, request_poll,
 				   request_wait, r, &r->handle);
@@ -276,7 +287,7 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request)
 		if (r->call.op.collective)
 			torcoll_wait(&r->req);
 		tmpi_call_finish(&r->call, 0);
-		preload_request_drop(r);
+		request_drop(r);
 		return ret;
 	}
 	*request = r->handle;

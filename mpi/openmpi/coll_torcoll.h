@@ -137,10 +137,11 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
 /*
- * Make another comm of the ranks of an attached module. Collective. All ranks get one, or
- * all NULL; the caller closes it.
+ * Make a comm of the ranks of a module, another one if it is attached. Collective. All
+ * ranks get one, or all NULL; the caller closes it. @has_memory: for what it is to have
+ * beside the comm.
  */
-struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m);
+struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_memory);
 
 /* ---- run.c ---- */
 
@@ -170,8 +171,9 @@ int coll_torcoll_submit(struct coll_torcoll_request *req, struct torcoll_comm *t
 /* Complete a request, of which the status is known. */
 void coll_torcoll_complete(struct coll_torcoll_request *req);
 
-/* Start a described call. @err: of its description. */
-int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request);
+/* Start a described call. @err: of its description. An error code of MPI. */
+int coll_torcoll_start(struct coll_torcoll_module *m, struct tmpi_call *call, int err,
+		       ompi_request_t **request);
 
 /* The callback of opal_progress(): complete what is done. */
 int coll_torcoll_progress(void);

@@ -27,18 +27,15 @@ static int i##_name(TMPI_BARE _params, struct ompi_communicator_t *comm,		\
 		    ompi_request_t **request, mca_coll_base_module_t *module)		\
 {											\
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;		\
-	struct coll_torcoll_request *req;						\
-	int ret;									\
+	struct tmpi_call call;								\
+	int ret = TMPI_LEFT;								\
 											\
 	if (coll_torcoll_may_start(m)) {						\
-		req = coll_torcoll_request_new(m);					\
-		if (!req)								\
-			return OMPI_ERR_OUT_OF_RESOURCE;				\
-		ret = tmpi_describe_##_name(&req->call, TMPI_BARE _args);		\
-		if (ret != TMPI_LEFT)							\
-			return coll_torcoll_start(req, ret, request);			\
-		coll_torcoll_request_drop(req);						\
+		coll_torcoll_begin(m, &call);						\
+		ret = tmpi_describe_##_name(&call, TMPI_BARE _args);			\
 	}										\
+	if (ret != TMPI_LEFT)								\
+		return coll_torcoll_start(m, &call, ret, request);			\
 	return m->lower.coll_i##_name(TMPI_BARE _args, comm, request,			\
 				      m->lower.coll_i##_name##_module);			\
 }
@@ -60,14 +57,12 @@ static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
 		    mca_coll_base_module_t *module)
 {
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req;
+	struct tmpi_call call;
 
 	if (!coll_torcoll_may_start(m))
 		return m->lower.coll_ibarrier(comm, request, m->lower.coll_ibarrier_module);
-	req = coll_torcoll_request_new(m);
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	return coll_torcoll_start(req, tmpi_barrier(&req->call), request);
+	coll_torcoll_begin(m, &call);
+	return coll_torcoll_start(m, &call, tmpi_barrier(&call), request);
 }
 
 /*

@@ -46,13 +46,14 @@ static bool join_fails(struct coll_torcoll_module *m, enum tmpi_able here)
 }
 
 /* Return NULL, or why not all ranks can join. */
-static const char *join_prepare(struct coll_torcoll_module *m, uint64_t *drawn, size_t bytes)
+static const char *join_prepare(struct coll_torcoll_module *m, bool has_memory, uint64_t *drawn,
+				size_t bytes)
 {
 	bool has_drawn = join_draw(m, drawn, bytes), has_room = tmpi_has_room();
 
-	if (join_fails(m, !m->nodes || !has_drawn ? TMPI_UNABLE :
+	if (join_fails(m, !has_memory || !has_drawn ? TMPI_UNABLE :
 			  !has_room ? TMPI_HAS_NO_ROOM : TMPI_ABLE))
-		return !m->nodes ? "out of memory" :
+		return !has_memory ? "out of memory" :
 		       !has_drawn ? "no name can be drawn for its comm" :
 		       !has_room ? "this rank was refused a comm when it had as many as now" :
 				   "not all ranks can join its comm";
@@ -62,7 +63,7 @@ static const char *join_prepare(struct coll_torcoll_module *m, uint64_t *drawn, 
 	return NULL;
 }
 
-struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
+struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_memory)
 {
 	struct tmpi_join join = { .config = {
 		.fabric = m->fabric,
@@ -74,7 +75,7 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 	uint64_t drawn[2] = { 0 };
 	const char *why;
 
-	why = join_prepare(m, drawn, sizeof(drawn));
+	why = join_prepare(m, has_memory && m->nodes, drawn, sizeof(drawn));
 	if (!why) {
 		tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
 		if (join_fails(m, tmpi_able(join.err)))
@@ -108,7 +109,7 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m)
 				    m->comm->c_name);
 		return false;
 	}
-	m->tc = coll_torcoll_join(m);
+	m->tc = coll_torcoll_join(m, true);
 	if (m->tc)
 		coll_torcoll.comms++;
 	return m->tc;

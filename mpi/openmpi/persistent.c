@@ -221,50 +221,40 @@ static int start_all(size_t n, ompi_request_t **requests)
 	return OMPI_SUCCESS;
 }
 
-static int again_new(struct coll_torcoll_module *m, describe_fn *describe, const struct args *args,
-		     struct torcoll_comm *tc, struct coll_torcoll_again **out)
+/* Without its comm. NULL: no memory. */
+static struct coll_torcoll_again *again_new(struct coll_torcoll_module *m, describe_fn *describe,
+					    const struct args *args)
 {
 	struct coll_torcoll_again *again = calloc(1, sizeof(*again));
-	int err;
 
-	*out = again;
-	if (!again) {
-		tmpi_close(tc);
-		return -ENOMEM;
-	}
-	again->tc = tc;
+	if (!again)
+		return NULL;
 	again->describe = describe;
 	again->args = *args;
 	again->size = ompi_comm_size(m->comm);
 	args_drop_ignored(&again->args, describe, ompi_comm_rank(m->comm) == args->root);
-	err = args_keep(&again->args, again->size);
-	if (err) {
+	if (args_keep(&again->args, again->size)) {
 		coll_torcoll_again_free(again);
-		*out = NULL;
+		return NULL;
 	}
-	return err;
+	return again;
 }
 
-static int request_new(struct coll_torcoll_module *m, describe_fn *describe,
-		       const struct args *args, struct torcoll_comm *tc, ompi_request_t **request)
+/* The same. */
+static struct coll_torcoll_request *request_new(struct coll_torcoll_module *m, describe_fn *describe,
+						const struct args *args)
 {
-	struct coll_torcoll_request *req;
-	struct coll_torcoll_again *again;
-	ompi_request_t *base;
+	struct coll_torcoll_again *again = again_new(m, describe, args);
+	struct coll_torcoll_request *req = again ? coll_torcoll_request_new(m) : NULL;
 
-	if (again_new(m, describe, args, tc, &again))
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	req = coll_torcoll_request_new(m);
 	if (!req) {
 		coll_torcoll_again_free(again);
-		return OMPI_ERR_OUT_OF_RESOURCE;
+		return NULL;
 	}
 	req->again = again;
-	base = &req->super.super;
-	OMPI_REQUEST_INIT(base, true);
-	base->req_start = start_all;
-	*request = base;
-	return OMPI_SUCCESS;
+	OMPI_REQUEST_INIT(&req->super.super, true);
+	req->super.super.req_start = start_all;
+	return req;
 }
 
 /* Whether a call is one for the kernel. It is described, and does not run. */
@@ -281,17 +271,24 @@ static bool is_taken(struct coll_torcoll_module *m, describe_fn *describe, const
 	return true;
 }
 
-/* Make a request, or return TMPI_LEFT, on all ranks. */
+/*
+ * Make a request, or return TMPI_LEFT, on all ranks. What a rank needs it has before
+ * they join: if one has not, all are told.
+ */
 static int init(mca_coll_base_module_t *module, describe_fn *describe, const struct args *args,
 		ompi_request_t **request)
 {
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
+	struct coll_torcoll_request *req;
 	struct torcoll_comm *tc;
 
 	if (!coll_torcoll_attached(m) || m->short_of_comms || !is_taken(m, describe, args))
 		return TMPI_LEFT;
-	tc = coll_torcoll_join(m);
+	req = request_new(m, describe, args);
+	tc = coll_torcoll_join(m, req);
 	if (!tc) {
+		if (req)
+			coll_torcoll_request_drop(req);
 		/* the same on all ranks, of which one says so */
 		m->short_of_comms = true;
 		if (!ompi_comm_rank(m->comm))
@@ -300,7 +297,9 @@ static int init(mca_coll_base_module_t *module, describe_fn *describe, const str
 				    m->comm->c_name);
 		return TMPI_LEFT;
 	}
-	return request_new(m, describe, args, tc, request);
+	req->again->tc = tc;
+	*request = &req->super.super;
+	return OMPI_SUCCESS;
 }
 
 /* ---- the functions of a module ---- */

@@ -136,6 +136,16 @@ int coll_torcoll_progress(void)
 	return n;
 }
 
+/* The other ranks may have begun the call, for which there is no request here. */
+static int start_refuse(struct coll_torcoll_module *m, struct tmpi_call *call,
+			ompi_request_t **request)
+{
+	tmpi_call_described(call, -ENOMEM);
+	tmpi_call_finish(call, -ENOMEM);
+	*request = MPI_REQUEST_NULL;
+	return coll_torcoll_failed(m, call, -ENOMEM, NULL);
+}
+
 /* A call that moves nothing, or failed before it began, is complete at once. */
 static int start_complete(struct coll_torcoll_request *req, int err, ompi_request_t **request)
 {
@@ -164,9 +174,15 @@ int coll_torcoll_submit(struct coll_torcoll_request *req, struct torcoll_comm *t
 	return 0;
 }
 
-int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request)
+int coll_torcoll_start(struct coll_torcoll_module *m, struct tmpi_call *call, int err,
+		       ompi_request_t **request)
 {
+	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
+
 	coll_torcoll.taken++;
+	if (!req)
+		return start_refuse(m, call, request);
+	req->call = *call;
 	tmpi_call_described(&req->call, err);
 	if (!err && req->call.op.collective)
 		err = coll_torcoll_submit(req, req->module->tc);

@@ -107,12 +107,13 @@ troubles()
 
 	shift
 	check troubles run troubles 400 5 "$@"
-	for case in late sleeps reasons freed forbidden pack windows hold memory attribute requests; do
+	for case in late sleeps reasons freed forbidden pack windows hold memory no_request no_persistent attribute requests; do
 		[[ " $* " != *" $case "* ]] || check "trouble__$case" grep -x "$case, 0 wrong" "$work/troubles"
 	done
 	check trouble__reasons_of_their_own own_reasons troubles
 	check trouble__pack_is_told says troubles ' on packed: the MPI cannot pack the data'
 	check trouble__memory_is_told says troubles 'is not taken.*: out of memory'
+	check trouble__no_request_is_told says troubles ' on requested: out of memory'
 	check trouble__all_are_taken all_taken troubles 5 "$taken"
 }
 

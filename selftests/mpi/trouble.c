@@ -11,6 +11,8 @@
  *	forbidden	a call has no datatype, or adds booleans, or its request is freed: refused
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
+ *	no_request	memory is short at one rank for the request of a call that does not block
+ *	no_persistent	Open MPI: and for that of a persistent call
  *	comms		the ranks may have fewer comms than communicators: 13 are for all of them
  *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
@@ -60,12 +62,23 @@ static void sum_on(MPI_Comm comm)
 
 /* ---- what is below: before the functions of the same names ---- */
 
-/* The allocation that fails: the first of so many elements, or after others. */
-static struct {
+/* The allocation of this thread that fails: the first of so many elements, or after others. */
+static _Thread_local struct {
 	bool armed;
 	size_t n, size;		/* 0: any */
 	int before;
+	bool objects;		/* those of malloc() as well */
 } denied;
+
+void *malloc(size_t bytes)
+{
+	if (denied.armed && denied.objects) {
+		denied.armed = false;
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocarray(NULL, 1, bytes);
+}
 
 void *calloc(size_t n, size_t bytes)
 {
@@ -402,6 +415,59 @@ static void memory(void)
 	}
 }
 
+static int told;
+
+static void tell(MPI_Comm *comm, int *err, ...)
+{
+	told++;
+}
+
+/* The others have begun the call, of which rank 1 is told that it has failed. */
+static void no_request(void)
+{
+	MPI_Comm dup = named_dup("requested");
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Errhandler handler;
+	int sum, err;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_create_errhandler(tell, &handler);
+	MPI_Comm_set_errhandler(dup, rank == 1 ? handler : MPI_ERRORS_RETURN);
+	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	err = MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
+	equal("allocations to fail", denied.armed, 0);
+	denied.armed = false;
+	if (!err)
+		err = MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("success", !err, 0);
+	equal("errors that the handler is told", told, rank == 1);
+	MPI_Errhandler_free(&handler);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	/* the others have heard of it without that */
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Comm_free(&dup);
+}
+
+#ifndef MPICH_VERSION
+/* All ranks leave the call to others, which must not wait for rank 1. */
+static void no_persistent(void)
+{
+	MPI_Comm dup = named_dup("persistent");
+	MPI_Request request;
+	int sum = -1;
+
+	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, MPI_INFO_NULL, &request);
+	equal("allocations to fail", denied.armed, 0);
+	denied.armed = false;
+	MPI_Start(&request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+	MPI_Request_free(&request);
+	MPI_Comm_free(&dup);
+}
+#endif
+
 /* A communicator's first call, which may wait for ranks that cannot join. Return whether it takes long. */
 static bool dup_is_slow(MPI_Comm *dup)
 {
@@ -479,8 +545,10 @@ static bool run(const char *name)
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
 		{ "reasons", reasons }, { "freed", freed },
 		{ "forbidden", forbidden }, { "pack", pack }, { "memory", memory },
-		{ "comms", comms },
-#ifdef MPICH_VERSION
+		{ "no_request", no_request }, { "comms", comms },
+#ifndef MPICH_VERSION
+		{ "no_persistent", no_persistent },
+#else
 		{ "windows", windows }, { "hold", hold }, { "attribute", attribute }, { "level", level },
 #endif
 		{ NULL },

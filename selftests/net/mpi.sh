@@ -64,7 +64,8 @@ else
 	skip random_programs__of_two_threads "Open MPI's threads need cmpxchg16b, which this processor has not"
 fi
 # all communicators but the one for which memory is short
-troubles 7 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed forbidden pack memory requests
+troubles 9 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed forbidden pack memory no_request \
+	no_persistent requests
 comms_are_few --mca coll_torcoll_timeout 16 "$programs/trouble"
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"
