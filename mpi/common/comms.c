@@ -79,9 +79,11 @@ static int join_wait(struct tmpi_join *join)
 	return join->err;
 }
 
-/* Of seconds, which may be more than there are milliseconds. */
+/* Of seconds, which may be more than there are milliseconds. None: 0. */
 static uint64_t deadline_in(uint64_t seconds)
 {
+	if (!seconds)
+		return 0;
 	return torcoll_deadline(seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds);
 }
 

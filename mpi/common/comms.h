@@ -51,7 +51,7 @@ struct tmpi_join {
  * @t: context
  * @mpi: how names begin
  * @drawn: what the name and the secret are made of, the same on all ranks
- * @timeout: s
+ * @timeout: s; 0: no limit
  *
  * Joining blocks until all ranks have called. A thread does it, since a rank
  * may need this one's progress to come that far. What this rank is refused the

@@ -66,7 +66,7 @@ static int component_register(void)
 		     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, OPAL_INFO_LVL_4, &coll_torcoll.max_bytes);
 	coll_torcoll.timeout = 30;
 	register_var("timeout",
-		     "Seconds that a communicator may take to be made, when all ranks are in its first blocking call, before it is left to other components",
+		     "Seconds that a communicator may take to be made, when all ranks are in its first blocking call, before it is left to other components (0: no limit)",
 		     MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &coll_torcoll.timeout);
 	return OMPI_SUCCESS;
 }

@@ -19,7 +19,7 @@ uint64_t Backend::deadline(Milliseconds timeout) const
 {
 	if (timeout == c10d::kUnsetTimeout)
 		timeout = timeout_;
-	return timeout.count() > 0 ? torcoll_deadline(timeout.count()) : 0;
+	return deadline_in(timeout);
 }
 
 Backend::Description Backend::describe(const char *name, const char *title, c10d::OpType type,

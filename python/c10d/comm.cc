@@ -280,7 +280,7 @@ static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, in
 	config.members = members.data();
 	config.size = size;
 	config.rank = rank;
-	config.deadline_ns = torcoll_deadline(timeout.count());
+	config.deadline_ns = deadline_in(timeout);
 	config.depth = kDepth;
 	config.flags = TORCOLL_COMM_TELL;
 	if (torcoll_comm_create(t, &config, &comm))

@@ -41,6 +41,12 @@ struct Comm {
 	torcoll_comm *comm = nullptr;
 };
 
+/* A time of torcoll_deadline(); none: 0, to PyTorch's stores as well, or less. */
+inline uint64_t deadline_in(std::chrono::milliseconds timeout)
+{
+	return timeout.count() > 0 ? torcoll_deadline(timeout.count()) : 0;
+}
+
 /* Throw torch.distributed's error, or RuntimeError before PyTorch 2. */
 [[noreturn]] void fail(const std::string &sentence);
 

@@ -116,7 +116,7 @@ void Work::give_back(std::unique_ptr<Call> call)
 
 bool Work::wait(std::chrono::milliseconds timeout)
 {
-	uint64_t deadline_ns = timeout > kNoTimeout ? torcoll_deadline(timeout.count()) : 0;
+	uint64_t deadline_ns = deadline_in(timeout);
 	std::unique_ptr<Call> call = await_call(timeout);
 
 	if (call && !call->wait(deadline_ns)) {

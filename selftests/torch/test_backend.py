@@ -329,6 +329,20 @@ def test_fabric__that_is_not_named_is_the_only_one(fake: Fake, monkeypatch: pyte
     assert fake.state.joined.fabric == 7
 
 
+# ---- timeouts ----
+
+@pytest.mark.parametrize("seconds", [0, 30])
+def test_timeout__of_a_group(fake: Fake, seconds: int) -> None:
+    before = time.monotonic_ns()
+    group = _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=seconds))
+    group.allreduce([torch.zeros(4)]).wait()
+    for deadline_ns in (fake.state.joined.deadline_ns, fake.last.deadline_ns):
+        if seconds:
+            assert before + seconds * 10**9 <= deadline_ns <= time.monotonic_ns() + seconds * 10**9
+        else:
+            assert not deadline_ns
+
+
 # ---- factors ----
 
 def premul(group: Any, x: Any, factor: Any) -> None:
