@@ -54,6 +54,12 @@ told()
 	jq -se "any($1)" "$work/events"
 }
 
+perf_counts()
+{
+	torcollctl netns run --no-prefix torcoll-perf allreduce -b 64 -e 64 -n 1 -w 0 --format json |
+		jq -es 'length > 0 and all(.frames > 0)'
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
@@ -188,6 +194,7 @@ is monitor__deleted_is_the_last_word "$(last_words)" '"deleted"'
 torcollctl netns down
 fails netns_up__impossible 2 'fabric add' torcollctl netns up 2x2 ethertype 0x800
 check netns_up__impossible_leaves_nothing test -z "$(find /run/netns -name 'tor-*')"
-torus_up 2x2 cables 2
+torus_up 2x2 cables 2 key 0
 check netns_show__all_links_up jq -e 'all(.fabric.ports_up == 4)' <(torcollctl -j netns show)
+check perf__counts_frames_of_fabric_0 perf_counts
 finish

@@ -43,16 +43,18 @@ static bool ask(struct nl_sock *sock, uint64_t fabric, struct counters *c)
 	return sent && nl_recvmsgs_default(sock) >= 0;
 }
 
-/* The key of the fabric that torcoll_comm_from_env() joined; 0: it is not known. */
-static uint64_t fabric_key(void)
+/* The key, which may be 0, of the fabric that torcoll_comm_from_env() joined. False: it is not known. */
+static bool fabric_key(uint64_t *key)
 {
 	const char *text = getenv("TORCOLL_FABRIC"), *end;
 	struct torcoll_fabric only;
-	uint64_t key;
 
-	if (!text || !*text)
-		return torcoll_fabrics(&only, 1) == 1 ? only.key : 0;
-	return torcoll__parse_number(text, UINT64_MAX, &key, &end) && !*end ? key : 0;
+	if (text && *text)
+		return torcoll__parse_number(text, UINT64_MAX, key, &end) && !*end;
+	if (torcoll_fabrics(&only, 1) != 1)
+		return false;
+	*key = only.key;
+	return true;
 }
 
 /*
@@ -61,11 +63,14 @@ static uint64_t fabric_key(void)
  */
 bool counters_read(struct counters *c)
 {
-	uint64_t fabric = fabric_key();
-	struct nl_sock *sock = fabric ? nl_socket_alloc() : NULL;
+	struct nl_sock *sock;
+	uint64_t fabric;
 	bool ok = false;
 
 	*c = (struct counters){ 0 };
+	if (!fabric_key(&fabric))
+		return false;
+	sock = nl_socket_alloc();
 	if (!sock)
 		return false;
 	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take_counters, c);
