@@ -195,6 +195,17 @@ static void run(u32 node, const struct tor_move *m)
 		to[k] = m->reduce ? combine(to[k], from[k]) : from[k];
 }
 
+/* Plans ask for the blocks of many nodes in a round, and would add up all before each of them. */
+static void check_starts(const u64 *list, const u64 *starts)
+{
+	u64 sum = 0;
+	u32 i;
+
+	assert_int_equal(!list, !starts);
+	for (i = 0; list && i < map.nodes; sum += list[i++])
+		assert_int_equal(starts[i], sum);
+}
+
 static void fold_all(void)
 {
 	const char *why;
@@ -221,6 +232,8 @@ static void fold_all(void)
 			run(node, &m);
 		if (f->call.counts && f->call.collective != TORCOLL_ALLTOALL)
 			assert_true(tor_plan_sums_to(f->call.counts, map.nodes, f->call.count));
+		check_starts(f->call.counts, f->call.starts);
+		check_starts(f->call.from_counts, f->call.from_starts);
 	}
 }
 

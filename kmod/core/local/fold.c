@@ -61,6 +61,17 @@ static const char *fold_check_request(const struct tor_call *r, enum tor_fold_ki
 
 /* --- the nodes' call --- */
 
+/*
+ * The counts are complete. Each round of a plan asks for the blocks of many
+ * nodes: it must not add up all that are before each of them.
+ */
+static void fold_use_counts(struct tor_fold *f)
+{
+	f->call.counts = tor_fold_counts(f);
+	f->call.starts = tor_fold_starts(f);
+	tor_plan_starts(f->call.counts, f->map->nodes, tor_fold_starts(f));
+}
+
 /* Each node receives the contributions of all ranks to its own blocks. */
 static void fold_count_contributions(struct tor_fold *f)
 {
@@ -94,8 +105,10 @@ static void fold_fill_exchanged(struct tor_fold *f)
 		f->own += tor_fold_from_counts(f)[node];
 	}
 	f->call.count = f->own;
-	f->call.counts = tor_fold_counts(f);
+	fold_use_counts(f);
 	f->call.from_counts = tor_fold_from_counts(f);
+	f->call.from_starts = tor_fold_from_starts(f);
+	tor_plan_starts(f->call.from_counts, f->map->nodes, tor_fold_from_starts(f));
 }
 
 static void fold_fill_blocks(struct tor_fold *f)
@@ -103,13 +116,12 @@ static void fold_fill_blocks(struct tor_fold *f)
 	u64 *counts = tor_fold_counts(f);
 	u32 node;
 
-	f->call.counts = counts;
-	if (f->kind != TOR_FOLD_ORDERED) {
+	if (f->kind == TOR_FOLD_ORDERED)
+		for (node = 0; node < f->map->nodes; node++)
+			counts[node] = tor_team_seats(f->map, node) * tor_fold_called(f)->count;
+	else
 		tor_fold_count_blocks(f, counts);
-		return;
-	}
-	for (node = 0; node < f->map->nodes; node++)
-		counts[node] = tor_team_seats(f->map, node) * tor_fold_called(f)->count;
+	fold_use_counts(f);
 }
 
 /*

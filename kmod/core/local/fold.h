@@ -82,9 +82,9 @@ struct tor_fold {
 
 /*
  * Words of memory that a fold may need: two lists of counts, two of lengths,
- * and positions.
+ * positions, and where the blocks of both counts begin.
  */
-#define TOR_FOLD_WORDS(nodes, seats)	(5 * (nodes) + (seats))
+#define TOR_FOLD_WORDS(nodes, seats)	(7 * (nodes) + (seats))
 
 /*
  * Source and target of a move: a seat's vector, or that of the node; or their

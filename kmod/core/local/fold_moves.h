@@ -63,7 +63,18 @@ static inline u64 *tor_fold_at_node(const struct tor_fold *f)
 
 static inline u64 *tor_fold_at_seat(const struct tor_fold *f)
 {
+	return f->words + 7 * f->map->nodes;
+}
+
+/* Where each block of the counts begins in the nodes' vector, or input. */
+static inline u64 *tor_fold_starts(const struct tor_fold *f)
+{
 	return f->words + 5 * f->map->nodes;
+}
+
+static inline u64 *tor_fold_from_starts(const struct tor_fold *f)
+{
+	return f->words + 6 * f->map->nodes;
 }
 
 /* --- positions: fold_blocks.c --- */
