@@ -34,6 +34,7 @@ static const struct {
 	u32 algorithm, collective;
 	u32 side[TOR_MAX_DIMS];
 	enum limit limit;
+	u32 blocks;			/* 0: its default */
 } plans[] = {
 	{ TORCOLL_SWING_BW, TORCOLL_ALLREDUCE, { 128, 128 } },
 	{ TORCOLL_SWING_BW, TORCOLL_ALLREDUCE, { 16, 32, 32 } },
@@ -68,6 +69,8 @@ static const struct {
 	{ TORCOLL_BRUCK_BW, TORCOLL_ALLREDUCE, { 128, 128 }, PIECE },
 	{ TORCOLL_SWING_BW, TORCOLL_ALLGATHER, { 128, 128 }, PIECE },
 	{ TORCOLL_BIBUCKET, TORCOLL_ALLGATHER, { 128, 128 }, PIECE },
+	{ TORCOLL_CIRCULANT, TORCOLL_ALLREDUCE, { 128, 128 }, PIECE, 40 },
+	{ TORCOLL_CIRCULANT, TORCOLL_ALLREDUCE, { 113, 145 }, PIECE, 40 },
 };
 
 struct walk {
@@ -161,6 +164,7 @@ static bool time_plan(u32 i)
 	call = (struct tor_call){
 		.torus = &torus, .ranks = torus.nodes, .algorithm = plans[i].algorithm,
 		.collective = plans[i].collective, .count = 64ULL * torus.nodes,
+		.param = { [TORCOLL_PARAM_BLOCKS] = plans[i].blocks },
 	};
 	printf("%-20s %-10s", tor_algorithm_name(call.algorithm), tor_collective_name(call.collective));
 	for (n = 0; n < ndim; n++)

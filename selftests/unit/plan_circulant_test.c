@@ -75,6 +75,40 @@ static void circulant__slow_form_is_the_same(void **state)
 	}
 }
 
+/* What each rank sends, one after the other; in all, as many skips come and go as there are ranks, twice. */
+static void check_walk(u32 p)
+{
+	s8 send[TOR_CIRCULANT_ROUNDS];
+	struct tor_circulant_walk w;
+	u32 k, r, before, changed;
+	struct tor_circulant c;
+
+	tor_circulant_init(&c, p);
+	for (k = 0; k < c.q; k++) {
+		changed = 0;
+		tor_circulant_walk_begin(&c, &w, k);
+		for (r = 0; r < p; r++) {
+			before = w.taken;
+			tor_circulant_send(&c, r, send);
+			if (tor_circulant_walk_next(&c, &w) != send[k])
+				fail_msg("p = %u, rank %u, round %u", p, r, k);
+			changed += hweight64(w.taken ^ before);
+		}
+		assert_in_range(changed, 0, 2 * p);
+	}
+}
+
+static void tor_circulant_walk__is_what_each_rank_sends(void **state)
+{
+	static const u32 larger[] = { 1023, 1024, 1025, 4097, 9999, 16385 };
+	u32 p, i;
+
+	for (p = 2; p <= ALL_TO; p++)
+		check_walk(p);
+	for (i = 0; i < ARRAY_SIZE(larger); i++)
+		check_walk(larger[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +116,7 @@ int main(void)
 		cmocka_unit_test(circulant__all_small),
 		cmocka_unit_test(circulant__larger),
 		cmocka_unit_test(circulant__slow_form_is_the_same),
+		cmocka_unit_test(tor_circulant_walk__is_what_each_rank_sends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

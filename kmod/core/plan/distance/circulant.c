@@ -142,6 +142,22 @@ static s8 circulant_ask_receiver(const struct tor_circulant *c, u32 r, u32 k)
 }
 
 /*
+ * True if the path tells what the rank sends in round @k. @at: its place among
+ * the @end ranks that behave like it in later rounds; @taken: skip[k] is on the
+ * path.
+ */
+static inline bool circulant_is_plain(const struct tor_circulant *c, u32 k, u32 at, u32 end,
+				      bool taken)
+{
+	const u32 *skip = c->skip;
+	u32 rest = end - skip[k];
+
+	if (taken)
+		return at > skip[k] || at <= rest || k == 1 || rest < skip[k - 1];
+	return at + skip[k] < end || end < skip[k - 1] || (k == 1 && !at);
+}
+
+/*
  * Follows the greedy path to the rank, within the range [0, end) of ranks that
  * behave alike in the round. The block sent is the one of the last skip taken,
  * before the first one the base block. Where the range is too short to tell,
@@ -160,21 +176,15 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 		return 0;
 	for (k = q - 1; k > 0; k--) {
 		bool taken = at >= skip[k];
-		u32 rest = taken ? end - skip[k] : min(end, skip[k]);
-		bool plain;
 
-		if (taken)
-			plain = at > skip[k] || at <= rest || k == 1 || rest < skip[k - 1];
-		else
-			plain = at + skip[k] < end || end < skip[k - 1] || (k == 1 && !at);
 		last = taken ? (s8)(k - q) : last;
 		block[k] = last;
-		if (!plain) {
+		if (!circulant_is_plain(c, k, at, end, taken)) {
 			block[k] = circulant_ask_receiver(c, r, k);
 			asked++;
 		}
 		at -= taken ? skip[k] : 0;
-		end = rest;
+		end = taken ? end - skip[k] : min(end, skip[k]);
 	}
 	/* skip 0 is taken, or the path has ended */
 	block[0] = at ? -(s8)q : last;
@@ -183,6 +193,62 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 		if (block[k] == (s8)q)
 			block[k] = block[0] + (s8)q;
 	return asked;
+}
+
+/*
+ * Continue the path to w->r, one of @end ranks, to the rounds before @k: it takes
+ * none of their skips.
+ */
+static void circulant_walk_down(const struct tor_circulant *c, struct tor_circulant_walk *w, u32 k,
+				u32 end)
+{
+	if (k > w->k)
+		w->start = w->r;
+	while (k-- > 0) {
+		w->end[k] = end;
+		end = min(end, c->skip[k]);
+	}
+}
+
+void tor_circulant_walk_begin(const struct tor_circulant *c, struct tor_circulant_walk *w, u32 k)
+{
+	w->r = 0;
+	w->k = k;
+	w->taken = 0;
+	circulant_walk_down(c, w, c->q, c->p);
+}
+
+/*
+ * To the next rank: the first skip that its path can take besides, and none of
+ * shorter ones.
+ */
+static void circulant_walk_on(const struct tor_circulant *c, struct tor_circulant_walk *w)
+{
+	u32 k = 0;
+
+	while (k < c->q && (w->taken >> k & 1 || w->end[k] <= c->skip[k]))
+		k++;
+	w->r++;
+	if (k == c->q)
+		return;
+	w->taken = (w->taken >> k | 1) << k;
+	circulant_walk_down(c, w, k, w->end[k] - c->skip[k]);
+}
+
+/* As in tor_circulant_send(). */
+s8 tor_circulant_walk_next(const struct tor_circulant *c, struct tor_circulant_walk *w)
+{
+	u32 k = w->k, path = w->taken >> k;
+	s8 block;
+
+	if (!w->r)
+		block = k;
+	else if (k && !circulant_is_plain(c, k, w->r - w->start, w->end[k], path & 1))
+		block = circulant_ask_receiver(c, w->r, k);
+	else
+		block = path ? (s8)(k + __ffs64(path) - c->q) : (s8)__ffs64(w->taken);
+	circulant_walk_on(c, w);
+	return block;
 }
 
 /* --- the family --- */
@@ -197,11 +263,13 @@ struct circulant {
 
 /* Position of the walk over a transfer. */
 struct at {
-	u32 k, phase;			/* i mod q and i div q */
+	u32 k;				/* i mod q */
 	u32 next, end;			/* allgather: distances of the sender behind the roots */
+	s32 shift;			/* from entries of schedules to blocks: q * (i div q) - x */
 	s32 block;			/* broadcast: the block that is sent */
 	u32 from;			/* the sender, in the direction of the broadcast */
 	bool gather;
+	struct tor_circulant_walk walk;	/* several blocks per root: of the senders */
 };
 
 static const struct circulant *circulant_state(const struct tor_plan *p)
@@ -259,17 +327,14 @@ static u32 circulant_rounds(const struct tor_plan *p, u32 channel)
 /* The block that schedule entry @entry denotes in this round; negative: none. */
 static s32 circulant_block(const struct circulant *s, const struct at *at, s8 entry)
 {
-	u32 x = (s->c.q - (s->blocks - 1) % s->c.q) % s->c.q;
-	s32 block = entry - (s32)x + (s32)(at->phase * s->c.q);
-
-	return min_t(s32, block, s->blocks - 1);
+	return min_t(s32, entry + at->shift, s->blocks - 1);
 }
 
 static void circulant_find_round(const struct tor_plan *p, const struct tor_cursor *c,
 				 struct at *at)
 {
 	const struct circulant *s = circulant_state(p);
-	u32 i = c->round;
+	u32 i = c->round, x = (s->c.q - (s->blocks - 1) % s->c.q) % s->c.q;
 
 	at->gather = p->call.collective == TORCOLL_BROADCAST ||
 		     p->call.collective == TORCOLL_ALLGATHER || c->round >= s->half;
@@ -277,15 +342,15 @@ static void circulant_find_round(const struct tor_plan *p, const struct tor_curs
 		i -= s->half;
 	else if (!at->gather)
 		i = s->half - 1 - i;
-	i += (s->c.q - (s->blocks - 1) % s->c.q) % s->c.q;
+	i += x;
 	at->k = i % s->c.q;
-	at->phase = i / s->c.q;
+	at->shift = (s32)(i - at->k) - (s32)x;
 }
 
 /* Transfers, in the direction of the broadcast: sent, received. */
 static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct at *at = (struct at *)c->family;
+	struct at *at = tor_plan_state(c, struct at);
 	const struct circulant *s = circulant_state(p);
 	u32 n = p->call.ranks, peer;
 
@@ -304,6 +369,8 @@ static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		at->end = c->dst != p->call.root && at->block >= 0;
 	} else if (s->blocks == 1) {
 		at->end = s->c.skip[at->k + 1] - s->c.skip[at->k];
+	} else {
+		tor_circulant_walk_begin(&s->c, &at->walk, at->k);
 	}
 	if (at->gather)
 		c->op = TOR_PIECE_COPY;
@@ -328,25 +395,25 @@ static struct tor_span circulant_next_range(const struct tor_plan *p, struct at 
 }
 
 /*
- * Several blocks per root: for each root the one due for a rank at this
- * distance behind it.
+ * Several blocks per root: for the next root the block that a rank at the
+ * sender's distance behind it sends. The root itself gets none; early rounds
+ * have none for many roots.
  */
 static struct tor_span circulant_next_block(const struct tor_plan *p, struct at *at)
 {
 	const struct circulant *s = circulant_state(p);
-	u32 n = p->call.ranks, o = at->next++, root = (at->from + n - o) % n;
-	s8 recv[TOR_CIRCULANT_ROUNDS];
+	u32 n = p->call.ranks, o;
 	struct tor_span own;
-	s32 block;
+	s32 block = -1;
 
-	o = (o + s->c.skip[at->k]) % n;
-	if (!o)
-		return (struct tor_span){ 0, 0 };
-	tor_circulant_recv(&s->c, o, recv);
-	block = circulant_block(s, at, recv[at->k]);
-	if (block < 0)
-		return (struct tor_span){ 0, 0 };
-	own = tor_plan_own(p, 0, root);
+	while (block < 0) {
+		if (at->next == at->end)
+			return (struct tor_span){ 0, 0 };
+		o = at->next++;
+		block = circulant_block(s, at, tor_circulant_walk_next(&s->c, &at->walk));
+		block = o + s->c.skip[at->k] == n ? -1 : block;
+	}
+	own = tor_plan_own(p, 0, at->from >= o ? at->from - o : at->from + n - o);
 	return (struct tor_span){ own.off + tor_block_start(own.n, s->blocks, block),
 				  tor_block_len(own.n, s->blocks, block) };
 }

@@ -52,4 +52,39 @@ u32 tor_circulant_recv(const struct tor_circulant *c, u32 r, s8 *block);
  */
 u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block);
 
+/**
+ * struct tor_circulant_walk - a walk over all ranks in turn, in one round
+ * @r: the next rank
+ * @k: round
+ * @start: first of the ranks that, up to the rounds after @k, behave like @r
+ * @taken: skips on the greedy path to @r, as bits
+ * @end: how many ranks behave like @r up to the rounds after each one
+ *
+ * The path of the next rank differs in the last skips only, on average in two:
+ * a step takes a time that does not depend on the number of ranks.
+ */
+struct tor_circulant_walk {
+	u32 r, k;
+	u32 start;
+	u32 taken;
+	u32 end[TOR_CIRCULANT_ROUNDS];
+};
+
+/**
+ * tor_circulant_walk_begin - begin with rank 0
+ * @c: graph
+ * @w: filled in
+ * @k: round, below q
+ */
+void tor_circulant_walk_begin(const struct tor_circulant *c, struct tor_circulant_walk *w, u32 k);
+
+/**
+ * tor_circulant_walk_next - what the next rank sends
+ * @c: graph
+ * @w: walk; not all ranks were asked for
+ *
+ * Return: entry k of its send schedule, see tor_circulant_send().
+ */
+s8 tor_circulant_walk_next(const struct tor_circulant *c, struct tor_circulant_walk *w);
+
 #endif
