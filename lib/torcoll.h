@@ -265,9 +265,9 @@ int torcoll_comm_set_algorithm(struct torcoll_comm *comm, const char *text);
  * continue from, for example by an allreduce with TORCOLL_MIN of the number of the last completed
  * step; lib/examples/survive.c does this.
  *
- * Errors: -ETIMEDOUT (the message names the missing rank), -EHOSTUNREACH (the other ranks considered
- * this rank dead and continued without it), -EINVAL (@comm was shrunk before), -EOPNOTSUPP (a node
- * of @comm has several ranks), -ENOMEM.
+ * Errors: -ETIMEDOUT (the message names the missing rank, if one is; call again, the others wait for
+ * that, in the new comm perhaps), -EHOSTUNREACH (the other ranks considered this rank dead and continued without
+ * it), -EINVAL (@comm was shrunk before), -EOPNOTSUPP (a node of @comm has several ranks), -ENOMEM.
  */
 int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
 			struct torcoll_comm **shrunk);

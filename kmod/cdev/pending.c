@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls to create or to shrink a comm that a signal interrupted. See pending.h. */
+/* Calls to create or to shrink a comm that go on without a caller. See pending.h. */
 #include "cdev/pending.h"
 
 #include <linux/torcoll.h>
@@ -87,7 +87,7 @@ static bool is_disowned(const struct tor_session *session, const struct tor_grou
 
 int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank)
 {
-	int err = -EINTR;
+	int err = 0;
 
 	group->call = call;
 	group->asked = rank;
@@ -99,8 +99,8 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
 	else
 		list_add(&group->pending, &session->pending);
 	mutex_unlock(&session->lock);
-	if (err == -EINTR)
-		return err;
+	if (!err)
+		return 0;
 	give_up(session, group, err == -ECONNABORTED);
 	return err == -ENOENT ? tor_refuse(session, err, "the comm was closed meanwhile") : err;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pending calls: calls to create or to shrink a comm that a signal interrupted.
- * As after connect(2), what they began goes on: no other rank notices, and the
- * next call with the same values, or to shrink the same comm, waits for it.
+ * Pending calls: calls to create or to shrink a comm that a signal interrupted,
+ * and those to shrink whose deadline passed when this rank had accepted the
+ * heir. As after connect(2), what they began goes on: no other rank notices, and
+ * the next call with the same values, or to shrink the same comm, waits for it.
  *
  * A comm that is shrunk has its handle as long as such a call is pending: that
  * is given up before the comm is closed.
@@ -29,10 +30,10 @@ struct tor_group *tor_pending_take_shrink(struct tor_session *session,
 					  const struct tor_group *from);
 
 /*
- * Keep the group of an interrupted call. @call: of one to create a comm. @rank: to
- * join as, which may be TORCOLL_RANK_SELF. Return -EINTR, or another error and the
- * call is given up: -ECONNABORTED if the process that owns the session has ended,
- * -ENOENT if the comm to shrink has been closed.
+ * Keep the group of a call that goes on. @call: of one to create a comm. @rank: to
+ * join as, which may be TORCOLL_RANK_SELF. Return 0, or an error and the call is
+ * given up: -ECONNABORTED if the process that owns the session has ended, -ENOENT
+ * if the comm to shrink has been closed.
  */
 int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank);
 

@@ -142,21 +142,24 @@ static int no_group(struct tor_session *session, int err, u32 missing, bool vagu
 
 /*
  * Wait until a group is made. If a signal interrupts that, its making goes on,
- * and the group is kept for the next such @call. On error the process has
- * neither the group nor its handle.
+ * as that of an heir may when the deadline passes, and the group is kept for the
+ * next such @call. On error the process has neither the group nor its handle.
  */
 static int await_group(struct tor_session *session, struct tor_group *group, u64 call,
 		       struct tor_group_config *cfg, u32 *missing)
 {
 	u32 id = group->handle;
 	const char *why = NULL;
-	int err = tor_group_await(group, cfg, missing, &why);
+	int err = tor_group_await(group, cfg, missing, &why), lost = 0;
 
-	if (err == -ERESTARTSYS)
-		return tor_pending_keep(session, group, call, cfg->rank);
 	if (!err)
 		return 0;
-	drop_handle(session, id);
+	if (cfg->goes_on)
+		lost = tor_pending_keep(session, group, call, cfg->rank);
+	else
+		drop_handle(session, id);
+	if (lost || err == -EINTR)
+		return lost ?: err;
 	return no_group(session, err, *missing, cfg->vague, why);
 }
 

@@ -516,9 +516,10 @@ int tor_team_await(struct tor_group *group, struct tor_group_config *cfg, u32 *m
 	do {
 		err = cfg->give_up ?:
 		      tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
-		if (tor_wait_was_interrupted(err)) {
+		cfg->goes_on = tor_wait_was_interrupted(err);
+		if (cfg->goes_on) {
 			tor_team_put(team);
-			return -ERESTARTSYS;
+			return err;
 		}
 		state = team_look(team, group, &err, missing, cfg->text);
 	} while (state == SEAT_WAITING);

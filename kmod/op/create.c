@@ -504,8 +504,11 @@ static int start_shrink(struct tor_group *group)
 	return err;
 }
 
-/* Give up an agreement for @error, unless it is over. Return its error. */
-static int cancel_shrink(struct tor_group *group, int error)
+/*
+ * Give up an agreement for @error, unless it is over or, if that is a deadline,
+ * must go on. Return its error.
+ */
+static int cancel_shrink(struct tor_group *group, struct tor_group_config *cfg, int error)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
@@ -514,12 +517,15 @@ static int cancel_shrink(struct tor_group *group, int error)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	tor_shrink_cancel(&entry.ctx, &group->shrink, error);
+	if (error == -ETIMEDOUT)
+		cfg->goes_on = !tor_shrink_expire(&entry.ctx, &group->shrink);
+	else
+		tor_shrink_cancel(&entry.ctx, &group->shrink, error);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
-	return group->shrink.a.error;
+	return cfg->goes_on ? error : group->shrink.a.error;
 }
 
 static const char shrunk_before[] = "the comm was shrunk before: its heir can be shrunk";
@@ -541,11 +547,12 @@ static const char *shrink_sentence(int err)
 }
 
 /* An agreement to shrink is over or, if @err, given up. Return its error. */
-static int take_heir(struct tor_group *group, int err, u32 *missing, const char **why)
+static int take_heir(struct tor_group *group, struct tor_group_config *cfg, int err, u32 *missing,
+		     const char **why)
 {
 	const struct tor_group *from = container_of(group->shrink.from, struct tor_group, comm);
 
-	err = err ? cancel_shrink(group, err) : group->shrink.a.error;
+	err = err ? cancel_shrink(group, cfg, err) : group->shrink.a.error;
 	if (!err) {
 		/*
 		 * rates agreed when the lineage began; ops need them, frames do
@@ -553,6 +560,10 @@ static int take_heir(struct tor_group *group, int err, u32 *missing, const char 
 		 */
 		tor_tables_init(group, &from->chooser->rates);
 		return 0;
+	}
+	if (cfg->goes_on) {
+		*why = "the others may continue with this rank: call again";
+		return err;
 	}
 	*missing = err == -ETIMEDOUT ? group->shrink.a.missing : TOR_NO_RANK;
 	if (group->shrink.again)
@@ -597,9 +608,10 @@ int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *m
 {
 	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
 
-	if (tor_wait_was_interrupted(err))
-		return -ERESTARTSYS;
-	return group->shrink.from ? take_heir(group, err, missing, why) :
+	cfg->goes_on = tor_wait_was_interrupted(err);
+	if (cfg->goes_on)
+		return err;
+	return group->shrink.from ? take_heir(group, cfg, err, missing, why) :
 				    take_join(group, cfg, err, missing, why);
 }
 
@@ -613,7 +625,7 @@ int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *
 	/* after what may be the last reference of the group */
 	tor_fabric_get(fabric);
 	err = group->kind->await(group, cfg, missing, why);
-	if (err && err != -ERESTARTSYS)
+	if (err && !cfg->goes_on)
 		atomic_dec(&fabric->users);
 	tor_fabric_put(fabric);
 	return err;

@@ -438,7 +438,8 @@ class Comm(Collectives):
         ranks and not on others: agree on the step to continue from, for example by an allreduce with "min" of the
         last completed one. Requests of this comm are finished by closing it; with close=False it stays open, failed.
 
-        Raises Timeout (names the missing rank), PeerFailed (the others continued without this rank), Invalid (shrunk
+        Raises Timeout (names the missing rank, unless this one had agreed already; call again: the others wait for
+        that, perhaps in the new comm), PeerFailed (the others continued without this rank), Invalid (shrunk
         before), NotSupported (several ranks on a node).
         """
         comm = self._group(

@@ -4,7 +4,7 @@
  *
  * Every rank has a timer that interrupts it all MS, and makes comms of the same ranks. Each is joined late by another
  * rank, so that all others wait under signals. Nobody may notice. The same with comms that are shrunk, of one rank of each
- * node. Rank 0 then leaves calls that a signal interrupted: with other values, by closing the comm and by closing the file.
+ * node, also if calls have deadlines that pass, and are repeated. Rank 0 then leaves calls that a signal interrupted: with other values, by closing the comm and by closing the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,15 +119,28 @@ static int make(unsigned int number, uint32_t last, unsigned int ms)
 
 /* --- shrinking --- */
 
-/* All ranks shrink a comm, rank @last of it late, and use its heir: nobody is gone. */
-static int shrink_comm(unsigned int number, uint32_t last, unsigned int ms)
+/* Return 0 once there is an heir. @most: all but rank 0 wait for so many ms, and call again; 0: for as long as it takes. */
+static int shrink(struct torcoll_comm *comm, unsigned int most, struct torcoll_comm **heir)
+{
+	bool hasty = most && torcoll_comm_rank(comm);
+	uint64_t end = torcoll_deadline(PATIENCE);
+	int err;
+
+	do {
+		err = torcoll_comm_shrink(comm, hasty ? torcoll_deadline(most) : end, heir);
+	} while (hasty && err == -ETIMEDOUT && torcoll_deadline(1) < end);
+	return err;
+}
+
+/* All ranks shrink a comm, rank @last of it late, and use its heir: nobody is gone. @most: see above. */
+static int shrink_comm(unsigned int number, uint32_t last, unsigned int ms, unsigned int most)
 {
 	struct torcoll_comm *comm, *heir;
 	char name[TORCOLL_NAME_MAX];
 	uint32_t size;
 	int good;
 
-	snprintf(name, sizeof(name), "shrink.%u.%u", place(rank), number);
+	snprintf(name, sizeof(name), "shrink.%u.%u.%u", place(rank), number, most);
 	/* nodes that have several ranks cannot shrink theirs */
 	comm = make_comm(name, true);
 	if (!comm)
@@ -135,7 +148,7 @@ static int shrink_comm(unsigned int number, uint32_t last, unsigned int ms)
 	size = torcoll_comm_size(comm);
 	if (torcoll_comm_rank(comm) == last % size)
 		sleep_ms(LATE * ms);
-	good = worked(torcoll_comm_shrink(comm, torcoll_deadline(PATIENCE), &heir));
+	good = worked(shrink(comm, most, &heir));
 	torcoll_comm_close(comm);
 	if (!good)
 		return 0;
@@ -350,7 +363,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; good && i < comms; i++)
 		good = make(i, (i + 1) % ranks, ms);
 	for (unsigned int i = 0; good && i < comms; i++)
-		good = shrink_comm(i, i, ms);
+		good = shrink_comm(i, i, ms, 0) && shrink_comm(i, i, ms, 1 + i % ms);
 	if (signals < (sig_atomic_t)comms)
 		die("only %d signals came", (int)signals);
 	if (good && !rank)

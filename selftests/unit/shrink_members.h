@@ -26,7 +26,7 @@ static struct member {
 	u32 again;			/* agreements that broke */
 	bool calling;
 	bool shrunk;
-	bool away;			/* a signal interrupts its call, see interrupt() */
+	bool away;			/* it does not wait in its call, see interrupt() and expire() */
 	bool left;			/* the process is dead, or has closed it */
 	bool down;			/* the node is: it hears and says nothing */
 } member[NODES];
@@ -39,6 +39,7 @@ static u32 killed;			/* ... this node is down; NODES: none is */
 static bool only_process;		/* or rather just its process */
 static u32 interrupted_at;		/* after so many messages ... */
 static u32 interrupted;			/* ... a signal interrupts this node's call; NODES: none */
+static bool by_deadline;		/* or rather its deadline passes */
 static u64 seed;
 static struct tor_budget budget;	/* of an entry; all 0: the module's */
 
@@ -126,11 +127,25 @@ static void interrupt(u32 node)
 	member[node].away = true;
 }
 
+/* The deadline of the call passes. */
+static void expire(u32 node)
+{
+	struct member *m = &member[node];
+	bool over = !m->calling || tor_shrink_expire(&ctx, &m->shrink);
+
+	assert_int_equal(over, !m->calling);
+	m->away = true;
+}
+
 static void call_again(u32 node)
 {
-	member[node].away = false;
+	struct member *m = &member[node];
+
+	m->away = false;
+	if (!m->calling && !m->shrunk && m->shrink.a.error == -ETIMEDOUT)
+		begin(m);
 	/* the rest is begin_again()'s */
-	assert_true(member[node].calling || member[node].shrunk || member[node].shrink.again);
+	assert_true(m->calling || m->shrunk || m->shrink.again);
 }
 
 /* Calls whose agreements broke. */
@@ -185,7 +200,7 @@ static void settle(void)
 				node_dies(killed);
 		}
 		if (delivered == interrupted_at && interrupted < NODES)
-			interrupt(interrupted);
+			by_deadline ? expire(interrupted) : interrupt(interrupted);
 		begin_again();
 	}
 }
@@ -303,6 +318,7 @@ static int setup(void **state)
 	killed_at = 0;
 	interrupted = NODES;
 	interrupted_at = 0;
+	by_deadline = false;
 	only_process = false;
 	seed = 12;
 	return 0;

@@ -247,11 +247,19 @@ static void tor_shrink__a_rank_dies_at_any_moment(void **state)
 	any_moment(3, true, 0);
 }
 
+static void assert_nobody_is_shrunk(void)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++)
+		assert_false(member[i].shrunk);
+}
+
 /*
  * A signal interrupts a call after any message of the agreement, and the process calls again much later. The others do
  * not notice, also if the chief dies in between.
  */
-static void interrupted_at_any_moment(u32 who, u32 chief_dies_after)
+static void interrupted_at_any_moment(u32 who, bool deadline, u32 chief_dies_after)
 {
 	u32 moment, last = ~0U;
 
@@ -260,6 +268,7 @@ static void interrupted_at_any_moment(u32 who, u32 chief_dies_after)
 		setup(NULL);
 		interrupted = who;
 		interrupted_at = moment;
+		by_deadline = deadline;
 		if (chief_dies_after) {
 			killed = 2;
 			killed_at = moment + chief_dies_after;
@@ -271,8 +280,10 @@ static void interrupted_at_any_moment(u32 who, u32 chief_dies_after)
 			last = moment;
 			continue;
 		}
-		if (!chief_dies_after)
+		if (!chief_dies_after && (!deadline || member[who].shrunk))
 			assert_shrunk();
+		else if (!chief_dies_after && !member[who].calling)
+			assert_nobody_is_shrunk();
 		call_again(who);
 		pass(20 * (u64)NSEC_PER_SEC);
 		inherit_from(2);
@@ -287,7 +298,7 @@ static void tor_shrink__interrupted_at_any_moment(void **state)
 	u32 who;
 
 	for (who = 0; who < NODES; who++)
-		interrupted_at_any_moment(who, 0);
+		interrupted_at_any_moment(who, false, 0);
 }
 
 static void tor_shrink__interrupted_when_the_chief_dies(void **state)
@@ -295,8 +306,24 @@ static void tor_shrink__interrupted_when_the_chief_dies(void **state)
 	u32 after;
 
 	for (after = 1; after < 8; after++) {
-		interrupted_at_any_moment(0, after);
-		interrupted_at_any_moment(5, after);
+		interrupted_at_any_moment(0, false, after);
+		interrupted_at_any_moment(5, false, after);
+	}
+}
+
+/*
+ * The deadline of a call passes, at any moment: the others wait for the next one, or have an heir, which that one gets
+ * too.
+ */
+static void tor_shrink_expire__at_any_moment(void **state)
+{
+	u32 who, after;
+
+	for (who = 0; who < NODES; who++)
+		interrupted_at_any_moment(who, true, 0);
+	for (after = 1; after < 8; after++) {
+		interrupted_at_any_moment(0, true, after);
+		interrupted_at_any_moment(5, true, after);
 	}
 }
 
@@ -574,6 +601,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__a_rank_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__interrupted_at_any_moment),
 		SHRINK_TEST(tor_shrink__interrupted_when_the_chief_dies),
+		SHRINK_TEST(tor_shrink_expire__at_any_moment),
 		SHRINK_TEST(tor_shrink__all_are_told_in_portions),
 		SHRINK_TEST(tor_shrink_timer__many_share_an_entry),
 		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),

@@ -324,6 +324,10 @@ struct torcoll_comm_add {
  * same comm waits for it again, with the depth of the first; if another rank dies meanwhile, the others
  * wait for that next call. Deleting the comm gives it up, as does the end of the file.
  *
+ * ETIMEDOUT: the deadline passed. Call again: the other ranks wait for that. If missing is ~0, this rank
+ * may have agreed: they may have the new comm, and wait in it. It continues as after EINTR then, and the
+ * next call gets it.
+ *
  * EHOSTUNREACH: the other ranks considered this rank dead and continued without it.
  */
 struct torcoll_comm_shrink {

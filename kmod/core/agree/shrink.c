@@ -435,6 +435,15 @@ void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 		tor_agree_finish(ctx, &s->a, error);
 }
 
+bool tor_shrink_expire(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	/* the chief decides: nobody has its heir before it goes */
+	if (s->a.state == TOR_AGREE_ACCEPTING && !is_chief(s))
+		return false;
+	tor_shrink_cancel(ctx, s, -ETIMEDOUT);
+	return true;
+}
+
 void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 {
 	struct tor_shrink *s, *next;

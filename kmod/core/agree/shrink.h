@@ -123,6 +123,14 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *shrink,
  */
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *shrink, int error);
 
+/*
+ * The deadline of the call has passed: give up with -ETIMEDOUT, unless this rank
+ * has accepted. Then the others may have the heir, with this rank, and it would
+ * fail: the agreement goes on, and the next call waits for it. Return whether it
+ * is over.
+ */
+bool tor_shrink_expire(struct tor_ctx *ctx, struct tor_shrink *shrink);
+
 /* Give up all calls of @node. */
 void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 
