@@ -178,6 +178,56 @@ static void auto__very_long_lists(void **state)
 	assert_int_equal(tor_auto_plan(&plan, NULL, &call, TOR_LEVEL_ANY, 4, 0, &why), -EOPNOTSUPP);
 }
 
+/* Where ranks are too many to walk a plan from each of them, long vectors go in blocks all the same. */
+static void auto__rooted_on_many_nodes(void **state)
+{
+	static const u32 many_sides[][3] = { { 32, 64 }, { 16, 16, 16 }, { 128, 128 } };
+	struct tor_chooser c;
+	struct tor_torus t;
+	struct tor_call call = { .torus = &t };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(many_sides); i++) {
+		assert_int_equal(tor_torus_init(&t, many_sides[i][2] ? 3 : 2, many_sides[i], 2), 0);
+		memset(&c, 0, sizeof(c));
+		tor_chooser_init(&c, &t, NULL, t.nodes, &tor_rates_default);
+		call.ranks = t.nodes;
+		for (call.collective = TORCOLL_BROADCAST; call.collective <= TORCOLL_REDUCE; call.collective++) {
+			assert_int_equal(tor_auto_prepare(&c, call.collective), 0);
+			call.count = 10;
+			call.param[TORCOLL_PARAM_EXCLUDE] = 0;
+			if (!i)
+				assert_int_equal(chosen(&c, &call, TOR_LEVEL_AGREES), TORCOLL_TREE);
+			call.count = 64 << 18;
+			assert_int_not_equal(chosen(&c, &call, TOR_LEVEL_AGREES), TORCOLL_TREE);
+			call.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_TREE;
+			assert_int_not_equal(chosen(&c, &call, TOR_LEVEL_AGREES), TORCOLL_TREE);
+			call.count = 10;
+			assert_int_not_equal(chosen(&c, &call, TOR_LEVEL_AGREES), TORCOLL_TREE);
+		}
+		tor_chooser_free(&c);
+	}
+}
+
+/* What takes too long to walk is in no table, but serves where nothing else may. */
+static void auto__left_out_of_tables(void **state)
+{
+	static const u32 chords[] = { 512, TORCOLL_SIDE(2, TORCOLL_KIND_CHORD) };
+	struct tor_chooser c = { 0 };
+	struct tor_torus t;
+	struct tor_call call = {
+		.torus = &t, .count = 1000, .collective = TORCOLL_BROADCAST,
+		.param = { [TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_TREE) },
+	};
+
+	assert_int_equal(tor_torus_init(&t, ARRAY_SIZE(chords), chords, 2), 0);
+	call.ranks = t.nodes;
+	tor_chooser_init(&c, &t, NULL, t.nodes, &tor_rates_default);
+	assert_int_equal(tor_auto_prepare(&c, call.collective), 0);
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_AGREES), TORCOLL_TREE);
+	tor_chooser_free(&c);
+}
+
 static void auto__parameters_stand(void **state)
 {
 	struct tor_call call = request(TORCOLL_REDUCE, 1 << 20);
@@ -234,6 +284,8 @@ int main(void)
 		cmocka_unit_test(auto__sequential_beyond_tables),
 		cmocka_unit_test(auto__gather_without_tree),
 		cmocka_unit_test(auto__very_long_lists),
+		cmocka_unit_test(auto__rooted_on_many_nodes),
+		cmocka_unit_test(auto__left_out_of_tables),
 		cmocka_unit_test(auto__parameters_stand),
 	};
 

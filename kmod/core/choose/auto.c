@@ -63,6 +63,18 @@ static bool auto_choose_plainly(u32 collective, enum tor_level level, u32 exclud
 }
 
 /*
+ * By tables as far as they go: what takes long to walk is not in them, and may
+ * be all that is left.
+ */
+static bool auto_choose(const struct tor_chooser *tables, u32 collective, enum tor_level level,
+			u32 excluded, u64 bytes, struct tor_choice *choice)
+{
+	if (tables && tor_choose(tables, collective, level, excluded, bytes, choice))
+		return true;
+	return auto_choose_plainly(collective, level, excluded, bytes, choice);
+}
+
+/*
  * Keeps the caller's parameters. The plan refuses a parameter that the
  * algorithm does not have.
  */
@@ -136,10 +148,8 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 	*why = "no permitted algorithm supports this call";
 	/* the choice ignores root and counts, so its plan may refuse them */
 	while (err == -EOPNOTSUPP) {
-		if (!(known ? tor_choose(chooser, collective, level, excluded,
-					 call->count * elem, &choice) :
-			      auto_choose_plainly(collective, level, excluded, call->count * elem,
-						  &choice)))
+		if (!auto_choose(known ? chooser : NULL, collective, level, excluded,
+				 call->count * elem, &choice))
 			break;
 		auto_apply(&choice, &named, call);
 		err = tor_plan_init(p, &named, rank, why);

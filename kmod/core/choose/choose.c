@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Offers of plans, and tables of the fastest ones. See choose.h. */
 #include "core/choose/choose.h"
+
+#include "core/choose/pipe.h"
 #include "core/ratio.h"
 #include "core/reduce/reduce.h"
 
@@ -121,7 +123,7 @@ static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 	if (err)
 		return err;
 	/* a frame has 16 bits for the round */
-	if (plan.shape.rounds > U16_MAX || !tor_cost_is_quick(call))
+	if (plan.shape.rounds > U16_MAX)
 		return -EOPNOTSUPP;
 	*offer = (struct tor_offer){
 		.algorithm = call->algorithm,
@@ -130,7 +132,8 @@ static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 		.bufs = plan.shape.bufs,
 	};
 	memcpy(offer->param, call->param, sizeof(offer->param));
-	return tor_cost_plan(call, &offer->cost, NULL);
+	return tor_cost_is_quick(call) ? tor_cost_plan(call, &offer->cost, NULL) :
+					 tor_pipe_cost(call, &offer->cost);
 }
 
 /*
