@@ -228,6 +228,41 @@ static void auto__left_out_of_tables(void **state)
 	tor_chooser_free(&c);
 }
 
+/* A block of the torus, of more ranks than a list may have to be walked, has the plans of a torus. */
+static void auto__block_of_a_torus(void **state)
+{
+	static const struct {
+		u32 side[2], block[2];
+	} cases[] = { { { 16, 16 }, { 16, 5 } }, { { 16, 16 }, { 9, 8 } }, { { 32, 32 }, { 16, 16 } } };
+	static const u32 of_lists = 1U << TORCOLL_RING | 1U << TORCOLL_TREE | 1U << TORCOLL_GENERAL |
+				    1U << TORCOLL_CIRCULANT;
+	u32 members[256], i, k, algorithm;
+	struct tor_placement placed;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tor_chooser c = { 0 };
+		struct tor_torus t;
+		struct tor_call call = { .torus = &t, .collective = TORCOLL_ALLREDUCE, .members = members };
+
+		assert_int_equal(tor_torus_init(&t, 2, cases[i].side, 2), 0);
+		call.ranks = cases[i].block[0] * cases[i].block[1];
+		for (k = 0; k < call.ranks; k++)
+			members[k] = (3 + k % cases[i].block[0]) % cases[i].side[0] +
+				     (2 + k / cases[i].block[0]) * cases[i].side[0];
+		tor_chooser_init(&c, &t, members, call.ranks, &tor_rates_default);
+		assert_int_equal(tor_auto_prepare(&c, TORCOLL_ALLREDUCE), 0);
+		for (call.count = 1 << 18; call.count <= 1 << 24; call.count *= 4)
+			assert_false(of_lists & 1U << chosen(&c, &call, TOR_LEVEL_AGREES));
+		/* whether or not whoever asks knows what the members form */
+		call.count = 1 << 14;
+		algorithm = chosen(&c, &call, TOR_LEVEL_SEQUENTIAL);
+		assert_true(tor_placement_find(&placed, &call));
+		call.placed = &placed;
+		assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), algorithm);
+		tor_chooser_free(&c);
+	}
+}
+
 static void auto__parameters_stand(void **state)
 {
 	struct tor_call call = request(TORCOLL_REDUCE, 1 << 20);
@@ -286,6 +321,7 @@ int main(void)
 		cmocka_unit_test(auto__very_long_lists),
 		cmocka_unit_test(auto__rooted_on_many_nodes),
 		cmocka_unit_test(auto__left_out_of_tables),
+		cmocka_unit_test(auto__block_of_a_torus),
 		cmocka_unit_test(auto__parameters_stand),
 	};
 

@@ -119,13 +119,11 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
  * Of the plans that keep the order of ranks only `direct` suits long vectors.
  * Tables leave it out where it takes long to walk.
  */
-static bool auto_lacks_direct(const struct tor_call *call, u32 collective, enum tor_level level)
+static bool auto_lacks_direct(const struct tor_chooser *chooser, u32 collective,
+			      enum tor_level level)
 {
-	struct tor_call direct = *call;
-
-	direct.collective = collective;
-	direct.algorithm = TORCOLL_DIRECT;
-	return level == TOR_LEVEL_SEQUENTIAL && !tor_cost_is_quick(&direct);
+	return level == TOR_LEVEL_SEQUENTIAL &&
+	       !tor_chooser_offers(chooser, collective, TORCOLL_DIRECT);
 }
 
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
@@ -134,7 +132,7 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 {
 	u32 collective = tor_auto_planned_as(call->collective);
 	bool known = chooser && tor_chooser_knows(chooser, collective) &&
-		     !auto_lacks_direct(call, collective, level);
+		     !auto_lacks_direct(chooser, collective, level);
 	u32 excluded = call->param[TORCOLL_PARAM_EXCLUDE];
 	struct tor_call named = *call;
 	struct tor_choice choice;

@@ -430,6 +430,16 @@ bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level leve
 	return true;
 }
 
+bool tor_chooser_offers(const struct tor_chooser *c, u32 collective, u32 algorithm)
+{
+	u32 i;
+
+	for (i = 0; i < c->offers[collective].n; i++)
+		if (c->offers[collective].offer[i].algorithm == algorithm)
+			return true;
+	return false;
+}
+
 enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits)
 {
 	bool reduces = collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||

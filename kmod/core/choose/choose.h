@@ -180,6 +180,9 @@ u64 tor_chooser_memory(const struct tor_chooser *c);
 bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
 		u64 bytes, struct tor_choice *choice);
 
+/* True if the tables have a plan by that algorithm. Context: as tor_choose(). */
+bool tor_chooser_offers(const struct tor_chooser *c, u32 collective, u32 algorithm);
+
 /* True if the tables have been made, or there are none for the collective. */
 static inline bool tor_chooser_ready(const struct tor_chooser *c, u32 collective)
 {

@@ -44,8 +44,8 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 };
 
 #define QUICK_RANKS	1024		/* most ranks to walk one by one */
-#define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
-#define QUICK_LOADS	(1 << 16)	/* ports of all nodes, whose load each plan of a list counts */
+#define QUICK_LIST	64		/* the same for a list, but for plans that serve any */
+#define QUICK_LOADS	(1 << 16)	/* ports of all nodes, whose load each plan of members counts */
 #define QUICK_STEPS	(1 << 20)	/* most hops of messages to follow, or layers to look at */
 #define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 
@@ -501,6 +501,12 @@ static bool cost_is_long(const struct tor_call *call, enum symmetry s)
 	}
 }
 
+/* True for members that form no block of the torus, as far as is known. */
+static bool cost_is_list(const struct tor_call *call)
+{
+	return call->members && !(call->placed && call->placed->ndim);
+}
+
 bool tor_cost_is_quick(const struct tor_call *call)
 {
 	enum symmetry s = cost_symmetry(call);
@@ -509,7 +515,7 @@ bool tor_cost_is_quick(const struct tor_call *call)
 		return false;
 	if (call->members && (u64)call->torus->nodes * call->torus->ports > QUICK_LOADS)
 		return false;
-	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
+	if (call->ranks <= (cost_is_list(call) ? QUICK_LIST : QUICK_RANKS))
 		return true;
 	/* blocks are adjacent in messages */
 	if (call->members && call->ranks <= QUICK_RANKS)

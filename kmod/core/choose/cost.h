@@ -120,7 +120,8 @@ int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *l
 
 /**
  * tor_cost_is_quick - will tor_cost_plan() finish within some ms
- * @call: the request; the same members matter
+ * @call: the request; its count does not matter. Members without @call->placed
+ *	are taken for a list that forms no block
  *
  * A plan for many ranks that looks different from each of them takes longer.
  *
