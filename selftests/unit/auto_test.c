@@ -138,6 +138,47 @@ static void auto__sequential_beyond_tables(void **state)
 	tor_chooser_free(&c);
 }
 
+/* A plan that keeps the vectors of all ranks is faster for a while, but not at any price of memory. */
+static void auto__sequential_within_memory(void **state)
+{
+	static const u32 ring_side[] = { 256 };
+	struct tor_chooser c = { 0 };
+	struct tor_torus t;
+	struct tor_call call = { .torus = &t, .collective = TORCOLL_ALLREDUCE };
+
+	assert_int_equal(tor_torus_init(&t, 1, ring_side, 2), 0);
+	call.ranks = t.nodes;
+	tor_chooser_init(&c, &t, NULL, t.nodes, &tor_rates_default);
+	assert_int_equal(tor_auto_prepare(&c, call.collective), 0);
+	/* 256 vectors of 64 KiB are 16 MiB */
+	call.count = (64 << 10) / 4;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	call.count++;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	/* nothing has few temporaries: that with the fewest */
+	call.count = 1 << 28;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	call.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_DIRECT;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	assert_int_equal(chosen(NULL, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	tor_chooser_free(&c);
+}
+
+/* The same without tables. */
+static void auto__sequential_plainly_within_memory(void **state)
+{
+	static const u32 many_sides[] = { 64, 64 };
+	struct tor_torus t;
+	struct tor_call call = { .torus = &t, .collective = TORCOLL_ALLREDUCE };
+
+	assert_int_equal(tor_torus_init(&t, 2, many_sides, 2), 0);
+	call.ranks = t.nodes;
+	call.count = 1024;
+	assert_int_equal(chosen(NULL, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	call.count++;
+	assert_int_equal(chosen(NULL, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+}
+
 static void auto__gather_without_tree(void **state)
 {
 	struct tor_call call = request(TORCOLL_GATHER, 1000);
@@ -317,6 +358,8 @@ int main(void)
 		cmocka_unit_test(auto__serves_all),
 		cmocka_unit_test(auto__sequential),
 		cmocka_unit_test(auto__sequential_beyond_tables),
+		cmocka_unit_test(auto__sequential_within_memory),
+		cmocka_unit_test(auto__sequential_plainly_within_memory),
 		cmocka_unit_test(auto__gather_without_tree),
 		cmocka_unit_test(auto__very_long_lists),
 		cmocka_unit_test(auto__rooted_on_many_nodes),

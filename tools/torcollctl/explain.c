@@ -102,9 +102,8 @@ static u64 sort_bytes;
 
 static int compare(const void *a, const void *b)
 {
-	u64 x = time_of(a, sort_rates, sort_bytes), y = time_of(b, sort_rates, sort_bytes);
-
-	return x < y ? -1 : x > y;
+	return tor_offer_beats(b, a, sort_rates, sort_bytes) -
+	       tor_offer_beats(a, b, sort_rates, sort_bytes);
 }
 
 static const char *params_of(const struct tor_offer *offer)
@@ -168,7 +167,7 @@ static struct json_object *describe(const struct tor_offer *offer, const struct 
 	return o;
 }
 
-/* List the fastest first; of each algorithm the best parameters, or all. */
+/* List what auto takes first, then what it would take without; of each algorithm the best parameters, or all. */
 static struct json_object *list_offers(struct tor_offers *o, const struct tor_rates *rates,
 				       const struct question *q, struct json_object *observed)
 {

@@ -40,21 +40,28 @@ static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 
 /* Algorithms that give the sequential sum. */
 static const struct candidates sequential[TORCOLL_COLL_COUNT] = {
-	[TORCOLL_ALLREDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_ALLREDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT },
+				{ TORCOLL_DIRECT, TORCOLL_FLOOD } },
 	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
-	[TORCOLL_REDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_REDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT },
+			     { TORCOLL_DIRECT, TORCOLL_FLOOD } },
 	[TORCOLL_SCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 	[TORCOLL_EXSCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 };
 
-static bool auto_choose_plainly(u32 collective, enum tor_level level, u32 excluded, u64 bytes,
-				struct tor_choice *choice)
+static bool auto_choose_plainly(const struct tor_call *call, u32 collective, enum tor_level level,
+				u32 excluded, u64 bytes, struct tor_choice *choice)
 {
-	const struct candidates *c = level == TOR_LEVEL_SEQUENTIAL ? &sequential[collective] :
-								     &plain[collective];
-	const u8 *candidate = bytes <= FEW_MESSAGES_MAX ? c->few_messages : c->few_bytes;
+	bool ordered = level == TOR_LEVEL_SEQUENTIAL;
+	const struct candidates *c = ordered ? &sequential[collective] : &plain[collective];
+	u64 most = FEW_MESSAGES_MAX;
+	const u8 *candidate;
 	u32 i;
 
+	/* flood keeps the vectors of all ranks, direct a part of each */
+	if (ordered)
+		most = min_t(u64, most, TOR_TEMPS_MAX / call->ranks);
+	candidate = bytes <= most ? c->few_messages : c->few_bytes;
 	*choice = (struct tor_choice){ 0 };
 	for (i = 0; i < CANDIDATES && candidate[i] && !choice->algorithm; i++)
 		if (!(excluded & 1U << candidate[i]))
@@ -66,12 +73,13 @@ static bool auto_choose_plainly(u32 collective, enum tor_level level, u32 exclud
  * By tables as far as they go: what takes long to walk is not in them, and may
  * be all that is left.
  */
-static bool auto_choose(const struct tor_chooser *tables, u32 collective, enum tor_level level,
-			u32 excluded, u64 bytes, struct tor_choice *choice)
+static bool auto_choose(const struct tor_chooser *tables, const struct tor_call *call,
+			u32 collective, enum tor_level level, u32 excluded, u64 bytes,
+			struct tor_choice *choice)
 {
 	if (tables && tor_choose(tables, collective, level, excluded, bytes, choice))
 		return true;
-	return auto_choose_plainly(collective, level, excluded, bytes, choice);
+	return auto_choose_plainly(call, collective, level, excluded, bytes, choice);
 }
 
 /*
@@ -146,7 +154,7 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 	*why = "no permitted algorithm supports this call";
 	/* the choice ignores root and counts, so its plan may refuse them */
 	while (err == -EOPNOTSUPP) {
-		if (!auto_choose(known ? chooser : NULL, collective, level, excluded,
+		if (!auto_choose(known ? chooser : NULL, call, collective, level, excluded,
 				 call->count * elem, &choice))
 			break;
 		auto_apply(&choice, &named, call);

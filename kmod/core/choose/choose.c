@@ -108,6 +108,38 @@ bool tor_offer_params(struct tor_call *call, u32 i)
 /* --- offers --- */
 
 /*
+ * Other ranks may have a part that is an element longer, but must decide the
+ * same.
+ */
+static u64 offer_temps(const struct tor_plan *plan)
+{
+	u32 temps = plan->shape.bufs - plan->shape.vectors;
+
+	if (plan->shape.input)
+		return 0;
+	return tor_mul_div64(temps * plan->temp.n, TOR_COST_ONE, plan->call.count);
+}
+
+/* True if so many temporaries of a vector are at most TOR_TEMPS_MAX. */
+static bool offer_fits(u64 temps, u64 bytes)
+{
+	return !temps || bytes <= tor_div64(TOR_TEMPS_MAX * TOR_COST_ONE, temps);
+}
+
+bool tor_offer_beats(const struct tor_offer *a, const struct tor_offer *b,
+		     const struct tor_rates *rates, u64 bytes)
+{
+	bool fits = offer_fits(a->temps, bytes);
+
+	if (fits != offer_fits(b->temps, bytes))
+		return fits;
+	if (!fits && a->temps != b->temps)
+		return a->temps < b->temps;
+	return tor_line_at(tor_cost_line(&a->cost, rates), bytes) <
+	       tor_line_at(tor_cost_line(&b->cost, rates), bytes);
+}
+
+/*
  * Fill @offer with a plan and its cost. An error other than -ENOMEM means that
  * it does not serve the request, or that its cost cannot be computed quickly.
  */
@@ -129,7 +161,7 @@ static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 		.algorithm = call->algorithm,
 		.agrees = plan.shape.agrees,
 		.sequential = plan.shape.sequential,
-		.bufs = plan.shape.bufs,
+		.temps = offer_temps(&plan),
 	};
 	memcpy(offer->param, call->param, sizeof(offer->param));
 	return tor_cost_is_quick(call) ? tor_cost_plan(call, &offer->cost, NULL) :
@@ -267,6 +299,7 @@ void tor_table_make(struct tor_table *table, const struct tor_offers *o,
 	offer = table_next_offer(o, rates, NULL, level, algorithms, &upto);
 	while (offer && table->n < TOR_TABLE_ROOM) {
 		choice = &table->choice[table->n++];
+		choice->temps = offer->temps;
 		choice->algorithm = offer->algorithm;
 		memcpy(choice->param, offer->param, sizeof(choice->param));
 		offer = table_next_offer(o, rates, offer, level, algorithms, &upto);
@@ -385,24 +418,20 @@ u64 tor_chooser_memory(const struct tor_chooser *c)
 	return bytes;
 }
 
-/* The fastest offer for one size, with some algorithms excluded. */
-static const struct tor_offer *choose_fastest(const struct tor_offers *o,
-					      const struct tor_rates *rates, enum tor_level level,
-					      u32 algorithms, u64 bytes)
+/* The best offer for one size, with some algorithms excluded. */
+static const struct tor_offer *choose_best(const struct tor_offers *o,
+					   const struct tor_rates *rates, enum tor_level level,
+					   u32 algorithms, u64 bytes)
 {
 	const struct tor_offer *best = NULL;
-	u64 time, least = 0;
 	u32 i;
 
 	for (i = 0; i < o->n; i++) {
 		if (!(algorithms & (1U << o->offer[i].algorithm)) ||
 		    !tor_offer_meets(&o->offer[i], level))
 			continue;
-		time = tor_line_at(tor_cost_line(&o->offer[i].cost, rates), bytes);
-		if (best && time >= least)
-			continue;
-		best = &o->offer[i];
-		least = time;
+		if (!best || tor_offer_beats(&o->offer[i], best, rates, bytes))
+			best = &o->offer[i];
 	}
 	return best;
 }
@@ -415,16 +444,16 @@ bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level leve
 
 	if (collective >= TOR_CHOSEN_COLLECTIVES)
 		return false;
-	if (!excluded) {
-		found = tor_table_find(&c->table[collective][level], bytes);
-		if (found)
-			*choice = *found;
-		return found;
+	found = excluded ? NULL : tor_table_find(&c->table[collective][level], bytes);
+	if (found && offer_fits(found->temps, bytes)) {
+		*choice = *found;
+		return true;
 	}
-	offer = choose_fastest(&c->offers[collective], &c->rates, level, ~excluded, bytes);
+	offer = choose_best(&c->offers[collective], &c->rates, level, ~excluded, bytes);
 	if (!offer)
 		return false;
 	choice->upto = bytes;
+	choice->temps = offer->temps;
 	choice->algorithm = offer->algorithm;
 	memcpy(choice->param, offer->param, sizeof(choice->param));
 	return true;

@@ -16,13 +16,20 @@
 #define TOR_TABLE_ROOM		24	/* choices in a table; more would gain next to nothing */
 #define TOR_ALGO_MASK_ALL	(~0U)
 
+/*
+ * Bytes of temporaries of a rank up to which the fastest plan is taken, whatever
+ * it needs. Beyond, a plan within them goes before faster ones: those that keep
+ * the vectors of all ranks are the fastest until they need hundreds of MiB.
+ */
+#define TOR_TEMPS_MAX		(16 << 20)
+
 /* A plan that serves a request. */
 struct tor_offer {
 	u32 algorithm;
 	u32 param[TORCOLL_PARAM_COUNT];
 	bool agrees;			/* see struct tor_plan_shape */
 	bool sequential;
-	u32 bufs;
+	u64 temps;			/* temporaries of rank 0: of the vector, in 1/TOR_COST_ONE */
 	struct tor_cost cost;
 };
 
@@ -37,6 +44,7 @@ struct tor_offers {
  */
 struct tor_choice {
 	u64 upto;
+	u64 temps;			/* see struct tor_offer */
 	u32 algorithm;
 	u32 param[TORCOLL_PARAM_COUNT];
 };
@@ -78,6 +86,20 @@ static inline bool tor_offer_meets(const struct tor_offer *offer, enum tor_level
 	return level == TOR_LEVEL_ANY || (level == TOR_LEVEL_AGREES ? offer->agrees :
 								      offer->sequential);
 }
+
+/**
+ * tor_offer_beats - compare offers, both of which may be used
+ * @a: an offer
+ * @b: another one
+ * @rates: of the fabric
+ * @bytes: of the vector
+ *
+ * Context: any.
+ * Return: true if @a is to be taken before @b: it is faster, but see
+ * TOR_TEMPS_MAX. Of two beyond that, the one with fewer temporaries.
+ */
+bool tor_offer_beats(const struct tor_offer *a, const struct tor_offer *b,
+		     const struct tor_rates *rates, u64 bytes);
 
 /**
  * tor_table_make - find the fastest offer for every size
@@ -166,7 +188,7 @@ void tor_chooser_forget(struct tor_chooser *c, u32 collective);
 u64 tor_chooser_memory(const struct tor_chooser *c);
 
 /**
- * tor_choose - choose the fastest plan for a request
+ * tor_choose - choose the plan for a request: see tor_offer_beats()
  * @c: chooser
  * @collective: enum torcoll_collective
  * @level: requirement on the result
