@@ -8,6 +8,7 @@
 
 #include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
 
@@ -199,6 +200,11 @@ void *tor_env_table_alloc(size_t n)
 void tor_env_breathe(void)
 {
 	cond_resched();
+}
+
+bool tor_env_killed(void)
+{
+	return fatal_signal_pending(current);
 }
 
 void tor_env_table_free(void *p)

@@ -47,6 +47,9 @@ void tor_env_copy(void *to, const void *from, size_t n);
 
 #endif
 
+/* True if the calling process is being killed. Context: may sleep. */
+bool tor_env_killed(void);
+
 #define TOR_WALK	1024	/* steps of a walk in process context between yields */
 
 /* Called at step @i of a walk. Context: may sleep; no lock is held but mutexes. */

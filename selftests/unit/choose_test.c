@@ -385,6 +385,102 @@ static void offers__soon_made(void **state)
 	assert_true(cpu_seconds() - begin < 300 * one);
 }
 
+static u32 params_of(const struct tor_offers *o, u32 algorithm)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < o->n; i++)
+		n += o->offer[i].algorithm == algorithm;
+	return n;
+}
+
+/* With few steps there are fewer parameters of each algorithm, the same ones again; and all those that take no walk. */
+static void offers__within_steps(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 8, 8, 0 });
+	struct tor_call call = { .torus = &t, .ranks = 64, .collective = TORCOLL_BROADCAST };
+	struct tor_offers all, few, again;
+	u64 steps;
+
+	assert_int_equal(tor_offers_make(&all, &call), 0);
+	for (steps = all.steps; steps > 100; steps /= 4) {
+		assert_int_equal(tor_offers_make_within(&few, &call, steps), 0);
+		assert_int_equal(tor_offers_make_within(&again, &call, steps), 0);
+		assert_true(few.steps <= steps + steps / 10 + 1000);
+		assert_int_equal(few.n, again.n);
+		assert_memory_equal(few.offer, again.offer, few.n * sizeof(*few.offer));
+		assert_int_equal(params_of(&few, TORCOLL_RING), params_of(&all, TORCOLL_RING));
+		assert_int_equal(params_of(&few, TORCOLL_CIRCULANT), params_of(&all, TORCOLL_CIRCULANT));
+		tor_offers_free(&few);
+		tor_offers_free(&again);
+	}
+	tor_offers_free(&all);
+	call.collective = TORCOLL_ALLREDUCE;
+	assert_int_equal(tor_offers_make(&all, &call), 0);
+	assert_int_equal(tor_offers_make_within(&few, &call, all.steps * 2 / 3), 0);
+	assert_true(few.n < all.n);
+	assert_in_range(params_of(&few, TORCOLL_TRIVANCE_BW), 1, params_of(&all, TORCOLL_TRIVANCE_BW) - 1);
+	assert_true(params_of(&few, TORCOLL_TREE) && params_of(&few, TORCOLL_BIBUCKET));
+	tor_offers_free(&few);
+	tor_offers_free(&all);
+}
+
+/* Lines are alike nowhere: every plan of many nodes would be walked from each of them. */
+static void offers__of_many_lines_take_no_minutes(void **state)
+{
+	static const u32 sides[] = { TORCOLL_SIDE(8, TORCOLL_KIND_LINE), TORCOLL_SIDE(8, TORCOLL_KIND_LINE),
+				     TORCOLL_SIDE(8, TORCOLL_KIND_LINE), 32, 0 };
+	struct tor_torus t = torus_of(sides);
+	struct tor_offers o = offers_on(&t, TORCOLL_ALLREDUCE);
+
+	assert_true(o.steps < 80000000);
+	assert_true(params_of(&o, TORCOLL_TREE) && params_of(&o, TORCOLL_BIBUCKET));
+	tor_offers_free(&o);
+	/* the fast ones are the longest to walk */
+	o = offers_on(&t, TORCOLL_REDUCE_SCATTER);
+	assert_true(o.steps < 80000000);
+	assert_true(params_of(&o, TORCOLL_BIBUCKET));
+	tor_offers_free(&o);
+}
+
+/* In another order of ranks than the torus's, where nothing but a walk tells what a pipeline takes. */
+static void offers__of_pipelines_are_complete(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 1024, 0 });
+	struct tor_call call = { .torus = &t, .ranks = 1024, .collective = TORCOLL_BROADCAST };
+	struct tor_placement placed;
+	u32 members[1024];
+	struct tor_offers o;
+
+	for (u32 i = 0; i < ARRAY_SIZE(members); i++)
+		members[i] = 1023 - i;
+	call.members = members;
+	assert_true(tor_placement_find(&placed, &call));
+	call.placed = &placed;
+	assert_int_equal(tor_offers_make(&o, &call), 0);
+	assert_int_equal(params_of(&o, TORCOLL_RING), 9);
+	tor_offers_free(&o);
+}
+
+/* A process that is being killed is not kept until all is walked. */
+static void choose__killed(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 8, 8, 0 });
+	struct tor_chooser *c = calloc(1, sizeof(*c));
+
+	tor_chooser_init(c, &t, NULL, 64, &software);
+	host_reset();
+	host.killed_after = 5;
+	assert_int_equal(tor_chooser_make(c, TORCOLL_REDUCE), -EINTR);
+	assert_int_equal(host.looks, 6);
+	assert_false(tor_chooser_ready(c, TORCOLL_REDUCE));
+	host_check_idle();
+	host_reset();
+	assert_int_equal(tor_chooser_make(c, TORCOLL_REDUCE), 0);
+	tor_chooser_free(c);
+	free(c);
+}
+
 static int setup(void **state)
 {
 	host_reset();
@@ -413,6 +509,10 @@ int main(void)
 		cmocka_unit_test(choose__lists),
 		cmocka_unit_test(choose__levels),
 		cmocka_unit_test(offers__soon_made),
+		cmocka_unit_test(offers__within_steps),
+		cmocka_unit_test(offers__of_many_lines_take_no_minutes),
+		cmocka_unit_test(offers__of_pipelines_are_complete),
+		cmocka_unit_test(choose__killed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

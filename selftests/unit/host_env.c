@@ -48,7 +48,7 @@
 #pragma weak tor_env_host_name
 #pragma weak tor_env_cable_sent
 
-struct host host = { .fail_after = ~0U };
+struct host host = { .fail_after = ~0U, .killed_after = ~0U };
 
 void host_forget_sent(void)
 {
@@ -66,6 +66,7 @@ void host_reset(void)
 	host_forget_sent();
 	memset(&host, 0, sizeof(host));
 	host.fail_after = ~0U;
+	host.killed_after = ~0U;
 	host.keep_most = ~0ULL;
 	host.random = 1;
 }
@@ -189,6 +190,11 @@ void *tor_env_table_alloc(size_t n)
 {
 	host.table_allocs++;
 	return tor_env_alloc(n);
+}
+
+bool tor_env_killed(void)
+{
+	return ++host.looks > host.killed_after;
 }
 
 void tor_env_table_free(void *p)

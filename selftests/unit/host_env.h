@@ -60,6 +60,9 @@ struct host {
 	u32 fail_after;			/* allocations that succeed, then all fail; ~0: never */
 	u64 fail_mask;			/* bit i: allocation i (of the first 64) fails */
 
+	u32 looks;			/* calls of tor_env_killed() */
+	u32 killed_after;		/* of which so many say no; ~0: all */
+
 	bool no_fpu;			/* tor_env_fpu_begin() says no */
 	u32 fpu_sections;		/* begun and not ended */
 

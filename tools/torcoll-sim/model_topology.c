@@ -208,7 +208,7 @@ static int find_chain(const struct model_run *run, const struct tor_call *call, 
 	t.links = 4 * run->fabric.torus.ndim;
 	model_chain_begin(&c, &run->fabric.torus);
 	chain = &c;
-	err = tor_cost_walk(&t, &one, least, &cost, NULL);
+	err = tor_cost_walk(&t, &one, least, TOR_WALK_ANY, &cost, NULL);
 	*hops = model_chain_end(&c, &t);
 	chain = NULL;
 	tor_tally_free(&t);
@@ -237,7 +237,7 @@ int model_cost(const struct model_run *run, const struct tor_call *call, struct 
 	} else if (fabric->topology == MODEL_SWITCH) {
 		t.route = route_switch;
 	}
-	err = tor_cost_walk(&t, call, least, cost, why);
+	err = tor_cost_walk(&t, call, least, TOR_WALK_ANY, cost, why);
 	tor_tally_free(&t);
 	if (!err && fabric->topology == MODEL_HAMMINGMESH)
 		err = find_chain(run, call, least, &cost->hops);

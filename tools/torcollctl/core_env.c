@@ -10,6 +10,12 @@ void *tor_env_table_alloc(size_t n)
 	return calloc(1, n ? n : 1);
 }
 
+/* A program that is being killed does not get that far. */
+bool tor_env_killed(void)
+{
+	return false;
+}
+
 void tor_env_table_free(void *p)
 {
 	free(p);

@@ -9,6 +9,10 @@
 #define BLOCK_SETS	9		/* numbers of blocks of a pipeline: 1, 2, 4, ... 256 */
 #define VARIANTS	4		/* of trivance-bw */
 
+/* Steps of walks, of 10 to 25 ns: for all plans that serve a request, and for one of them. */
+#define OFFERS_STEPS	(1ULL << 26)
+#define OFFER_STEPS	(1ULL << 24)
+
 static_assert(TORCOLL_ALGO_COUNT <= 32);
 
 /* --- parameters --- */
@@ -139,19 +143,12 @@ bool tor_offer_beats(const struct tor_offer *a, const struct tor_offer *b,
 	       tor_line_at(tor_cost_line(&b->cost, rates), bytes);
 }
 
-/*
- * Fill @offer with a plan and its cost. An error other than -ENOMEM means that
- * it does not serve the request, or that its cost cannot be computed quickly.
- */
+/* Fill @offer with a plan that serves the request, but for its cost. */
 static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 {
-	struct tor_call probe = *call;
 	struct tor_plan plan;
-	int err;
+	int err = tor_plan_init(&plan, call, 0, NULL);
 
-	/* a vector without empty parts */
-	probe.count = 2ULL * TOR_MAX_CHANNELS * call->ranks;
-	err = tor_plan_init(&plan, &probe, 0, NULL);
 	if (err)
 		return err;
 	/* a frame has 16 bits for the round */
@@ -164,60 +161,147 @@ static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 		.temps = offer_temps(&plan),
 	};
 	memcpy(offer->param, call->param, sizeof(offer->param));
-	return tor_cost_is_quick(call) ? tor_cost_plan(call, &offer->cost, NULL) :
-					 tor_pipe_cost(call, &offer->cost);
+	return 0;
 }
 
 /*
- * Collects all plans that serve the request in @offer, up to @room. With @room
- * 0 it only counts them. Returns their number, or -ENOMEM.
+ * Collects all plans that serve the request in @offer. Without @offer it only
+ * counts them. Returns their number.
  */
-static int offers_collect(const struct tor_call *given, struct tor_offer *offer, u32 room)
+static u32 offers_collect(const struct tor_call *given, struct tor_offer *offer)
 {
 	struct tor_call call = *given;
-	struct tor_plan plan;
+	struct tor_offer one;
 	u32 i, n = 0;
-	int err;
 
+	/* a vector without empty parts */
 	call.count = 2ULL * TOR_MAX_CHANNELS * call.ranks;
 	for (call.algorithm = TORCOLL_ALGO_AUTO + 1; call.algorithm < TORCOLL_ALGO_COUNT;
 	     call.algorithm++) {
 		if (!(tor_algorithm_serves(call.algorithm) & (1U << call.collective)))
 			continue;
-		for (i = 0; tor_offer_params(&call, i); i++) {
-			if (!room) {
-				n += !tor_plan_init(&plan, &call, 0, NULL);
-				continue;
-			}
-			err = n < room ? offer_make(&offer[n], &call) : -EOPNOTSUPP;
-			if (err == -ENOMEM)
-				return err;
-			n += !err;
-		}
+		for (i = 0; tor_offer_params(&call, i); i++)
+			n += !offer_make(offer ? &offer[n] : &one, &call);
 	}
 	return n;
 }
 
-int tor_offers_make(struct tor_offers *o, const struct tor_call *call)
+/* A cost that is known has chunks: of some plans it takes too long to find out. */
+static bool offer_has_cost(const struct tor_offer *offer)
 {
-	int n;
+	return offer->cost.chunks;
+}
+
+/*
+ * Algorithms that serve most shapes, and well: their costs are found first, and
+ * may take half of all steps instead of a quarter. Without them `auto` would
+ * take what is several times slower.
+ */
+#define OFFERS_FIRST	(1U << TORCOLL_TREE | 1U << TORCOLL_BIBUCKET | 1U << TORCOLL_RING | \
+			 1U << TORCOLL_CIRCULANT)
+
+static bool offer_is_first(const struct tor_offer *offer)
+{
+	return OFFERS_FIRST >> offer->algorithm & 1;
+}
+
+/* Finds the cost of a plan, in at most @most steps. Adds them to *@steps. */
+static int offer_walk(struct tor_offer *offer, const struct tor_call *given, u64 most, u64 *steps)
+{
+	struct tor_call call = *given;
+	struct tor_tally t;
+	int err = -E2BIG;
+
+	call.algorithm = offer->algorithm;
+	memcpy(call.param, offer->param, sizeof(call.param));
+	most = min_t(u64, most, offer_is_first(offer) ? 2 * OFFER_STEPS : OFFER_STEPS);
+	if (most && tor_cost_is_quick(&call)) {
+		tor_tally_init(&t, call.torus);
+		err = tor_cost_walk(&t, &call, NULL, most, &offer->cost, NULL);
+		*steps += t.steps;
+		tor_tally_free(&t);
+	}
+	if (err && err != -ENOMEM && err != -EINTR)
+		err = tor_pipe_cost(&call, &offer->cost);
+	return err;
+}
+
+/*
+ * The pass in which the cost of the @i-th parameters of an algorithm is found.
+ * Rooted ones are fast for long vectors as a ring in many blocks, the last of
+ * its parameters; of others those that come first use all channels, or one.
+ */
+static u32 offer_pass(const struct tor_offer *offer, u32 i, bool rooted)
+{
+	if (rooted)
+		return offer->algorithm == TORCOLL_RING ? i : i + BLOCK_SETS;
+	return offer_is_first(offer) ? i : i + 2;
+}
+
+/*
+ * Finds costs: of the first parameters of each algorithm, then of the second
+ * ones, and so on, as the steps may not be enough for all.
+ */
+static int offers_walk(struct tor_offers *o, const struct tor_call *call, u64 most)
+{
+	bool more = true, rooted = choose_is_rooted(call);
+	u32 pass, turn, k, first;
+	int err;
+
+	for (pass = 0; more; pass++) {
+		more = false;
+		for (k = 0, first = 0; k < o->n; k++) {
+			if (o->offer[k].algorithm != o->offer[first].algorithm)
+				first = k;
+			turn = offer_pass(&o->offer[k], k - first, rooted);
+			more |= turn > pass;
+			if (turn != pass)
+				continue;
+			err = offer_walk(&o->offer[k], call, most - min(most, o->steps), &o->steps);
+			if (err == -ENOMEM || err == -EINTR)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static void offers_drop_unknown(struct tor_offers *o)
+{
+	u32 k, n = 0;
+
+	for (k = 0; k < o->n; k++)
+		if (offer_has_cost(&o->offer[k]))
+			o->offer[n++] = o->offer[k];
+	o->n = n;
+}
+
+int tor_offers_make_within(struct tor_offers *o, const struct tor_call *call, u64 steps)
+{
+	int err;
 
 	*o = (struct tor_offers){ 0 };
 	if (call->ranks < 2)
 		return 0;
-	n = offers_collect(call, NULL, 0);
-	if (!n)
+	o->n = offers_collect(call, NULL);
+	if (!o->n)
 		return 0;
-	o->offer = tor_env_table_alloc(n * sizeof(*o->offer));
-	if (!o->offer)
+	o->offer = tor_env_table_alloc(o->n * sizeof(*o->offer));
+	if (!o->offer) {
+		o->n = 0;
 		return -ENOMEM;
-	n = offers_collect(call, o->offer, n);
-	if (n < 0) {
-		tor_offers_free(o);
-		return n;
 	}
-	o->n = n;
-	return 0;
+	offers_collect(call, o->offer);
+	err = offers_walk(o, call, steps);
+	if (err)
+		tor_offers_free(o);
+	else
+		offers_drop_unknown(o);
+	return err;
+}
+
+int tor_offers_make(struct tor_offers *o, const struct tor_call *call)
+{
+	return tor_offers_make_within(o, call, OFFERS_STEPS);
 }
 
 void tor_offers_free(struct tor_offers *o)

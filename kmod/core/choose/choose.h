@@ -36,6 +36,7 @@ struct tor_offer {
 struct tor_offers {
 	struct tor_offer *offer;
 	u32 n;
+	u64 steps;			/* of the walks that found their costs */
 };
 
 /*
@@ -63,12 +64,17 @@ enum tor_level { TOR_LEVEL_ANY, TOR_LEVEL_AGREES, TOR_LEVEL_SEQUENTIAL, TOR_LEVE
  * @call: the request without an algorithm and without parameters
  *
  * Plans whose walk would take long, because they look different from every one
- * of many ranks, are left out: see tor_cost_is_quick().
+ * of many ranks, are left out: see tor_cost_is_quick(). So are those that are
+ * left when all walks together take seconds: the same ones on every rank, since
+ * steps are counted, not time.
  *
  * Context: may sleep to allocate; no lock.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EINTR: the process is being killed.
  */
 int tor_offers_make(struct tor_offers *o, const struct tor_call *call);
+
+/* The same by about that many steps of walks at most, see struct tor_tally. */
+int tor_offers_make_within(struct tor_offers *o, const struct tor_call *call, u64 steps);
 void tor_offers_free(struct tor_offers *o);
 
 /**
@@ -121,7 +127,7 @@ const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes
 
 /*
  * The tables by which a comm chooses. Large: allocate it. The tables of a
- * collective are made on first use: walking all plans takes milliseconds, and
+ * collective are made on first use: walking all plans takes milliseconds and more, and
  * few programs call every collective.
  */
 struct tor_chooser {
@@ -161,7 +167,8 @@ static inline void tor_chooser_set_rates(struct tor_chooser *c, const struct tor
  *	tables
  *
  * Context: may sleep to allocate; calls must be serialised.
- * Return: 0, or -ENOMEM and nothing was made.
+ * Return: 0; or -ENOMEM, or -EINTR if the process is being killed, and nothing
+ * was made.
  */
 int tor_chooser_make(struct tor_chooser *c, u32 collective);
 

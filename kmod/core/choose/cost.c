@@ -47,12 +47,14 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 #define QUICK_LIST	64		/* the same for a list, but for plans that serve any */
 #define QUICK_LOADS	(1 << 16)	/* ports of all nodes, whose load each plan of members counts */
 #define QUICK_STEPS	(1 << 20)	/* most hops of messages to follow, or layers to look at */
+#define STEPS_PLAN	4		/* of a tally, to make the plan of another rank */
 #define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 
 struct walk {
 	struct tor_tally *t;
 	struct tor_call call;
 	const u32 *least;
+	u64 most;			/* steps of the tally */
 	enum symmetry symmetry;
 	struct tor_plan plan;		/* of one rank after the other */
 	u64 reduced;			/* elements, by all ranks */
@@ -251,7 +253,10 @@ static u32 walk_count_alike(const struct walk *w, u32 t)
 
 static int walk_take_place(struct walk *w, u32 rank, const char **why)
 {
-	return w->plan.rank == rank ? 0 : tor_plan_init(&w->plan, &w->call, rank, why);
+	if (w->plan.rank == rank)
+		return 0;
+	w->t->steps += STEPS_PLAN;
+	return tor_plan_init(&w->plan, &w->call, rank, why);
 }
 
 /*
@@ -267,6 +272,7 @@ static void walk_round(struct walk *w, u32 ch, u32 t, u32 alike)
 
 	tor_plan_begin(&w->plan, ch, t, &c);
 	while (tor_plan_next(&w->plan, &c, &x)) {
+		w->t->steps++;
 		if (x.dst == rank)
 			w->round_reduced += x.n * alike;
 		if (x.src != rank || x.dst == rank)
@@ -323,6 +329,19 @@ static int walk_rank(struct walk *w, u32 rank, u32 channels, u32 t, u32 alike, c
 	return err;
 }
 
+/* Whether to go on with the @i-th rank of a part of a round. */
+static int walk_goes_on(struct walk *w, u32 i, const char **why)
+{
+	tor_env_walked(i);
+	if (!(i % TOR_WALK) && tor_env_killed())
+		return -EINTR;
+	if (++w->t->steps <= w->most)
+		return 0;
+	if (why)
+		*why = "the plan takes too long to walk";
+	return -E2BIG;
+}
+
 /* Walks a part of a round: some of the channels. */
 static int walk_part(struct walk *w, u32 part, u32 channels, u32 t, const char **why)
 {
@@ -335,9 +354,10 @@ static int walk_part(struct walk *w, u32 part, u32 channels, u32 t, const char *
 		return err;
 	count = w->call.members ? w->call.ranks : w->t->classes;
 	for (i = 0; i < count && !err; i++) {
-		tor_env_walked(i);
-		err = walk_rank(w, walk_representative(w, i), channels, t, w->call.ranks / count,
-				why);
+		err = walk_goes_on(w, i, why);
+		if (!err)
+			err = walk_rank(w, walk_representative(w, i), channels, t,
+					w->call.ranks / count, why);
 	}
 	return err;
 }
@@ -421,10 +441,10 @@ static void walk_summarize(const struct walk *w, struct tor_cost *cost)
 	};
 }
 
-int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least,
+int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least, u64 most,
 		  struct tor_cost *cost, const char **why)
 {
-	struct walk w = { .t = t, .call = *call, .least = least };
+	struct walk w = { .t = t, .call = *call, .least = least, .most = most };
 	int times;
 	u32 k;
 
@@ -447,7 +467,7 @@ int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char
 	int err;
 
 	tor_tally_init(&t, call->torus);
-	err = tor_cost_walk(&t, call, NULL, cost, why);
+	err = tor_cost_walk(&t, call, NULL, TOR_WALK_ANY, cost, why);
 	tor_tally_free(&t);
 	return err;
 }

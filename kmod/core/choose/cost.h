@@ -99,9 +99,12 @@ struct tor_line {
  *
  * Context: may sleep to allocate; no lock. Takes long unless
  * tor_cost_is_quick().
- * Return: 0, -ENOMEM, or an error of tor_plan_init().
+ * Return: 0, -ENOMEM, -EINTR if the process is being killed, or an error of
+ * tor_plan_init().
  */
 int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char **why);
+
+#define TOR_WALK_ANY	(~0ULL)
 
 /**
  * tor_cost_walk - the same with a tally of the caller
@@ -109,13 +112,16 @@ int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char
  * @call: as for tor_cost_plan()
  * @least: least period of the route by dimension, or NULL; the sides: every
  *	rank is walked
+ * @most: steps of the tally beyond which the walk is given up, TOR_WALK_ANY: none
  * @cost: filled in
  * @why: as tor_plan_init()
  *
+ * Steps depend on the arguments alone: on every rank a walk is given up, or not.
+ *
  * Context: as tor_cost_plan().
- * Return: as tor_cost_plan().
+ * Return: as tor_cost_plan(); -E2BIG: it takes more than @most steps.
  */
-int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least,
+int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least, u64 most,
 		  struct tor_cost *cost, const char **why);
 
 /**

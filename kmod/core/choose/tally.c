@@ -4,6 +4,8 @@
 
 #include "core/layers.h"
 
+#define CLEARED		32		/* loads, in the time of a step */
+
 u32 tor_tally_class(const struct tor_tally *t, u32 node)
 {
 	u32 d, class = 0;
@@ -26,6 +28,7 @@ u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, s32 step, u32 hops, 
 {
 	u32 m = t->period[dim], i, times, class, at = node;
 
+	t->steps += min(hops, m);
 	/* a way of many periods crosses the links of a class several times */
 	for (i = 0; i < min(hops, m); i++) {
 		times = (hops - i + m - 1) / m;
@@ -201,6 +204,7 @@ int tor_tally_part(struct tor_tally *t, const u32 *period)
 	err = tally_make_room(t);
 	if (err)
 		return err;
+	t->steps += (u64)t->classes * t->links / CLEARED;
 	memset(t->load, 0, (size_t)t->classes * t->links * sizeof(*t->load));
 	memset(t->handled, 0, (size_t)t->classes * sizeof(*t->handled));
 	return 0;

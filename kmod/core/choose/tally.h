@@ -44,6 +44,7 @@
  * @sent: elements sent by all nodes
  * @moved: quarters of elements: 8 for one sent from node to node, 4 at either
  *	end, plus 1 for each node that forwards it
+ * @steps: work so far, of some 10 ns each: for callers that limit it
  */
 struct tor_tally {
 	const struct tor_torus *torus;
@@ -67,6 +68,7 @@ struct tor_tally {
 	u64 messages;
 	u64 sent;
 	u64 moved;
+	u64 steps;
 };
 
 /**
