@@ -119,6 +119,11 @@ check foreign__local_step_is_no_round grep -q '"rounds":1,"hops":1' <("$plan" --
 tac <<<"$swap" | cat <(echo "$wide") - >"$tmp/dump"
 check foreign__any_order_of_lines exits 0 "$plan" --check - <"$tmp/dump"
 
+# Neighbours of a halo are those in the block that the nodes fill, from any corner and in any direction; of others, in a ring.
+for nodes in 0,1,4,5 5,6,7,9,10,11 3,0,1,7,4,5 10,6,2,9,5,1 0,4,8,12,1,5,9,13 0,5,10 6 2,3; do
+	check "check__halo_$nodes" exits 0 "$plan" --dims 4x4 --nodes "$nodes" -c halo -a direct -n 16 --check
+done
+
 check check__as_many_buffers_as_ranks exits 0 "$plan" --dims 700 -a direct -c reduce-scatter -n 700 --check
 
 "$plan" "${allreduce[@]}" >"$tmp/dump"

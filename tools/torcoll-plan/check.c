@@ -52,6 +52,7 @@ struct exec {
 	/* [cell], of an element that all contribute to; for a scan, so far */
 	struct value *expected;
 	u32 input;			/* the buffer that also has the input, or 0 */
+	struct tor_torus grid;		/* of a halo */
 };
 
 static u64 mix(u64 x)
@@ -214,33 +215,36 @@ static struct value contributed(const struct exec *x, u32 rank, u64 from)
 	return (struct value){ contribution(rank, cells_at(&x->cells, from)), 1 };
 }
 
-/* Return the neighbour whose block is block @way of a halo at @rank. */
-static u32 halo_neighbour(const struct dump *d, u32 rank, u32 way)
+/* The grid on which ranks of a halo are neighbours: see core/plan/halo.c. */
+static void find_grid(struct exec *x)
 {
-	struct tor_torus ring;
-	u32 dim;
+	const struct dump *d = x->d;
+	struct tor_call call = { .torus = &d->torus, .members = d->members, .ranks = d->ranks };
+	struct tor_placement placed = { .ndim = d->torus.ndim };
+	u32 side[TOR_MAX_DIMS], dim, n = 0;
 
-	if (d->members) {
-		tor_torus_init(&ring, 1, &d->ranks, 1);
-		return tor_torus_shift(&ring, rank, 0, way ? 1 : -1);
-	}
-	for (dim = 0; dim < d->torus.ndim; dim++) {
-		if (d->torus.side[dim] == 1 && d->ranks > 1)
-			continue;
-		if (way < 2)
-			break;
-		way -= 2;
-	}
-	return tor_torus_shift(&d->torus, rank, dim, way ? 1 : -1);
+	if (d->members)
+		tor_placement_find(&placed, &call);
+	else
+		memcpy(placed.extent, d->torus.side, sizeof(placed.extent));
+	for (dim = 0; dim < placed.ndim; dim++)
+		if (placed.extent[dim] > 1)
+			side[n++] = placed.extent[dim];
+	/* a list is a ring, and a rank alone has itself on both sides */
+	if (!n)
+		side[n++] = d->ranks;
+	tor_torus_init(&x->grid, n, side, 1);
 }
 
-static u32 halo_ways(const struct dump *d)
+/* Return the neighbour whose block is block @way of a halo at @rank. */
+static u32 halo_neighbour(const struct exec *x, u32 rank, u32 way)
 {
-	u32 dim, ways = 0;
+	return tor_torus_shift(&x->grid, rank, way / 2, way % 2 ? 1 : -1);
+}
 
-	for (dim = 0; dim < d->torus.ndim; dim++)
-		ways += d->torus.side[dim] > 1 ? 2 : 0;
-	return d->members || !ways ? 2 : ways;
+static u32 halo_ways(const struct exec *x)
+{
+	return 2 * x->grid.ndim;
 }
 
 /*
@@ -263,8 +267,8 @@ static struct value expected(struct exec *x, u32 rank, size_t cell)
 		n = d->count / d->ranks;
 		return contributed(x, at / n, at % n + rank * n);
 	case TORCOLL_HALO:
-		n = d->count / halo_ways(d);
-		return contributed(x, halo_neighbour(d, rank, at / n), at % n + (at / n ^ 1) * n);
+		n = d->count / halo_ways(x);
+		return contributed(x, halo_neighbour(x, rank, at / n), at % n + (at / n ^ 1) * n);
 	default:
 		return *sum;
 	}
@@ -534,6 +538,7 @@ bool dump_check(const struct dump *d, struct dump_error *e)
 	ok = cells_find(&x.cells, d, e) && find_areas(&x);
 	if (ok) {
 		set_inputs(&x);
+		find_grid(&x);
 		ok = execute(&x) && check_results(&x);
 	}
 	cells_free(&x.cells);
