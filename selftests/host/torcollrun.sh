@@ -40,7 +40,19 @@ cat >"$work/stuck" <<'SSH'
 shift
 exec bash -c "$*"
 SSH
-chmod +x "$work/ssh" "$work/noisy" "$work/refused" "$work/stuck"
+# What is left when a host is cut off: the agent's input stays open, behind an end that does not come through.
+cat >"$work/cut" <<'SSH'
+#!/bin/bash
+shift
+{ cat; exec sleep 100; } | bash -c "$*" 2>>"$RUN_WORK/agents"
+SSH
+# As sshd: what comes is passed on by a process of its own.
+cat >"$work/relay" <<'SSH'
+#!/bin/bash
+shift
+{ echo $BASHPID >"$RUN_WORK/relay.pid"; exec cat; } | { echo $BASHPID >"$RUN_WORK/agent.pid"; exec bash -c "$*"; }
+SSH
+chmod +x "$work/relay" "$work/ssh" "$work/noisy" "$work/refused" "$work/stuck" "$work/cut"
 
 # In the background it is to be started by these words: its process is the one that gets signals then.
 torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H "a,b,c")
@@ -404,6 +416,107 @@ torcollrun_killed()
 	begin "" && kill -KILL "$pid" && wait_for 10 nobody_left
 }
 
+# cut_off SECONDS: ranks that would go on, of hosts that hear nothing for that time; their torcollrun is pid.
+cut_off()
+{
+	marker=$RANDOM$RANDOM
+	: >"$work/out"
+	build/bin/torcollrun --silence "$1" --ssh "$work/cut" -H a,b bash -c "sleep 300$marker & echo ready; wait" \
+		>"$work/out" 2>"$work/err" &
+	pid=$!
+	wait_for 30 eval "((\$(grep -c ready $work/out) == 2))"
+}
+
+dies_silently()
+{
+	: >"$work/agents"
+	cut_off 2 && kill -KILL "$pid" && wait_for 30 nobody_left &&
+		wait_for 10 eval "((\$(grep -cx 'torcollrun: this host has heard nothing of torcollrun for 2 s: its ranks are ended' $work/agents) == 2))"
+}
+
+# The host's processes had no turn for longer than is allowed without a word, and the agent is the first that has one.
+starved()
+{
+	rm -f "$work/go"
+	: >"$work/out"
+	# shellcheck disable=SC2016
+	build/bin/torcollrun --silence 4 --ssh "$work/relay" -H a sh -c 'echo ready; until [ -e "$RUN_WORK/go" ]; do sleep 0.2; done' \
+		>"$work/out" 2>"$work/err" &
+	pid=$!
+	marker=none
+	wait_for 30 grep -q ready "$work/out" || { kill -KILL "$pid"; return 1; }
+	kill -STOP "$(<"$work/agent.pid")" "$(<"$work/relay.pid")"
+	sleep 5
+	kill -CONT "$(<"$work/agent.pid")"
+	sleep 0.5
+	kill -CONT "$(<"$work/relay.pid")"
+	: >"$work/go"
+	ended_with 0
+	code=$?
+	cat "$work/err"
+	return "$code"
+}
+
+# stopped COMMAND...: while it runs; by a shell that would continue it, or the kernel stops nobody.
+stopped()
+{
+	local code
+
+	set -m
+	cut_off 2 || { set +m; return 1; }
+	set +m
+	kill -TSTP "$pid" && wait_for 10 grep -q '^State:.*stopped' "/proc/$pid/status" && "$@"
+	code=$?
+	kill -CONT "$pid"
+	return "$code"
+}
+
+# Four times as long as is allowed without a word.
+stopped_by_the_terminal()
+{
+	stopped sleep 8 && ! wait_for 3 eval "((\$(pgrep -cfx 'sleep 300$marker') != 2))" && kill "$pid" && ended_with 143 && return
+	kill -KILL "$pid"
+	return 1
+}
+
+# One that may not write to its terminal in the background stops as by ^Z, and says so: its ranks go on.
+stopped_in_the_background()
+{
+	rm -f "$work/go"
+	# shellcheck disable=SC2016
+	timeout -s KILL 100 python3 - build/bin/torcollrun --silence 2 --ssh "$work/ssh" -H a --no-prefix \
+		sh -c 'echo word; until [ -e "$RUN_WORK/go" ]; do sleep 0.2; done' <<-'PYTHON'
+		import os, pty, signal, sys, termios, time
+		leader, master = pty.fork()
+		if not leader:
+		    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+		    modes = termios.tcgetattr(0)
+		    modes[3] |= termios.TOSTOP
+		    termios.tcsetattr(0, termios.TCSANOW, modes)
+		    pid = os.fork()
+		    if not pid:
+		        os.setpgid(0, 0)
+		        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+		        os.execv(sys.argv[1], sys.argv[1:])
+		    if not os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
+		        os._exit(3)
+		    time.sleep(8)
+		    os.tcsetpgrp(0, pid)
+		    open(os.environ["RUN_WORK"] + "/go", "w").close()
+		    os.kill(pid, signal.SIGCONT)
+		    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 0xff)
+		text = b""
+		try:
+		    while more := os.read(master, 4096):
+		        text += more
+		except OSError:
+		    pass
+		code = os.waitstatus_to_exitcode(os.waitpid(leader, 0)[1])
+		print(code, text)
+		sys.exit(code != 0 or text != b"word\r\n")
+	PYTHON
+}
+
 # A rank that ends by itself ends the others, and their children: not after 120 s.
 ends_others()
 {
@@ -456,6 +569,7 @@ fails hosts__shell_in_a_name 2 'is no name' build/bin/torcollrun -H 'a;b' true
 fails hosts__no_namespaces 2 'no virtual torus' build/bin/torcollrun --netns --prefix nobodys true
 fails hosts__key_is_a_number 2 'whole number, not "lab"' run --fabric lab true
 fails ranks__too_many 2 '4 ranks are too many for 3 nodes with --ppn 1' run -n 4 true
+fails silence__none 2 '"0" is not a number from 1' run --silence 0 true
 fails ranks__none 2 '"0" is not a number from 1' run -n 0 true
 fails nodes__not_there 2 '1 of the nodes 2 to 3 do not exist' run --nodes 2-3 true
 fails nodes__twice 2 'named twice' run --nodes 1,0-1 true
@@ -519,6 +633,11 @@ fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with
 check connection__lost connection_lost
 fails connection__no_descriptors 2 '^torcollrun: starting the connection to [abc]: Too many open files$' few_descriptors
 is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
+check connection__dies_silently dies_silently
+check silence__is_not_of_who_lives run --silence 2 sleep 7
+check silence__not_of_a_host_that_was_starved starved
+check silence__not_while_the_terminal_stops_it stopped_by_the_terminal
+check silence__nor_for_its_output stopped_in_the_background
 check connection__does_not_read stuck_connection
 check standard__no_stdout eval 'standard_closed >&-'
 check standard__none eval 'standard_closed <&- >&- 2>&-'

@@ -65,6 +65,7 @@ int job_init(struct job *job, uint32_t count)
 	job->command_fd = -1;
 	job->signal_fd = -1;
 	job->deadline = JOB_NEVER;
+	job->alarm_at = JOB_NEVER;
 	job->kill_at = JOB_NEVER;
 	for (i = 0; i < count; i++) {
 		struct job_proc *proc = &job->proc[i];
@@ -237,6 +238,8 @@ static int take_over_signals(struct job *job)
 	sigaddset(&mask, SIGTERM);
 	if (!is_ignored(SIGHUP))
 		sigaddset(&mask, SIGHUP);
+	if (job->ops->stop && !is_ignored(SIGTSTP))
+		sigaddset(&mask, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &mask, &job->old_mask);
 	signal(SIGPIPE, SIG_IGN);
 	job->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -432,13 +435,54 @@ static void reap(struct job *job)
 				proc_ended(job, i, status);
 }
 
+/* Of another job's terminal, which this program is to leave alone: as for ^Z. */
+static void stop_likewise(int sig)
+{
+	(void)sig;
+	raise(SIGTSTP);
+}
+
+/*
+ * Take what else a terminal stops a job for, only while all output is kept: a
+ * write that the signal interrupts is made again.
+ */
+static void take_terminal(const struct job *job, bool take)
+{
+	const struct sigaction action = { .sa_handler = take ? stop_likewise : SIG_DFL };
+
+	if (!job->ops->stop || is_ignored(SIGTSTP))
+		return;
+	if (!is_ignored(SIGTTIN))
+		sigaction(SIGTTIN, &action, NULL);
+	if (!is_ignored(SIGTTOU))
+		sigaction(SIGTTOU, &action, NULL);
+}
+
+/*
+ * Stop as if the signal were not blocked: not in a group that nobody would
+ * continue.
+ */
+static void stop(struct job *job)
+{
+	sigset_t mask;
+
+	job->ops->stop(job);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+}
+
 /* The first signal asks the processes to end, a second one kills them. */
 static void take_signals(struct job *job)
 {
 	struct signalfd_siginfo info;
 
 	while (read(job->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (info.ssi_signo == SIGTSTP)
+			stop(job);
+		if (info.ssi_signo == SIGCHLD || info.ssi_signo == SIGTSTP)
 			continue;
 		job->leave = job->hurry;
 		job->hurry = true;
@@ -484,12 +528,17 @@ static int serve_timers(struct job *job)
 		job->hurry = true;
 		job->ops->late(job);
 	}
+	if (now >= job->alarm_at) {
+		job->alarm_at = JOB_NEVER;
+		job->ops->alarm(job);
+	}
 	kills = job->hurry || !job_output_waits(job);
 	if (kills && now >= job->kill_at) {
 		job_kill(job, SIGKILL);
 		job->kill_at = now + job->grace_ms;
 	}
 	next = sooner(sooner(job->deadline, kills ? job->kill_at : JOB_NEVER), output_end(job));
+	next = sooner(next, job->alarm_at);
 	if (next == JOB_NEVER)
 		return -1;
 	return next > now ? (int)sooner(next - now, INT32_MAX) : 0;
@@ -557,6 +606,7 @@ int job_follow(struct job *job)
 
 	if (!able)
 		job_kill(job, SIGKILL);
+	take_terminal(job, true);
 	while (able && !is_over(job)) {
 		wait_for_news(job, fds);
 		for (i = 0; i < job->count; i++)
@@ -566,6 +616,7 @@ int job_follow(struct job *job)
 		check_output(job);
 	}
 	free(fds);
+	take_terminal(job, false);
 	job_output_end(job);
 	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 	file_close(&job->signal_fd);

@@ -57,6 +57,8 @@ struct job;
  * @kill: send a signal to process @i; NULL: to its process group
  * @command: the job's command_fd is readable
  * @late: the deadline has passed
+ * @alarm: it is the time of the alarm, which is over
+ * @stop: the terminal stops this process, now; NULL: it is not asked
  */
 struct job_ops {
 	void (*exec)(struct job *job, uint32_t i);
@@ -65,6 +67,8 @@ struct job_ops {
 	void (*kill)(struct job *job, uint32_t i, int sig);
 	void (*command)(struct job *job);
 	void (*late)(struct job *job);
+	void (*alarm)(struct job *job);
+	void (*stop)(struct job *job);
 };
 
 /**
@@ -78,6 +82,7 @@ struct job_ops {
  * @grace_ms: time between the request to end and KILL
  * @command_fd: an additional file to read, or -1
  * @deadline: when to call @ops->late, by job_now(); or JOB_NEVER
+ * @alarm_at: when to call @ops->alarm, or JOB_NEVER
  * @signal: first signal that this process received, or 0
  * @ending: processes were told to end
  * @hurry: by a signal, for the time limit or as nobody reads: not even output is waited for long
@@ -100,6 +105,7 @@ struct job {
 	uint32_t grace_ms;
 	int command_fd;
 	uint64_t deadline;
+	uint64_t alarm_at;
 	int signal;
 	bool ending;
 	bool hurry;

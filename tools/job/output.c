@@ -154,9 +154,10 @@ static void write_some(struct job *job, struct job_output *output)
 		ssize_t n = write(output->fd, output->text + output->at,
 				  left < PIPE_BUF ? left : PIPE_BUF);
 
-		if (n < 0 && errno == EAGAIN)
+		/* interrupted: as this program is to stop, if the terminal is another job's */
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (n < 0 && errno != EINTR)
+		if (n < 0)
 			drop(output);
 		if (n > 0) {
 			output->at += n;

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,16 @@
  * @job: their processes
  * @first: the first rank
  * @ranks: number
+ * @silence: seconds for which the head may say nothing
+ * @missed: times at which a sign of life was due, and none had come since the last one
  * @argv: program, @argc words
  */
 struct agent {
 	struct job job;
 	uint32_t first;
 	uint32_t ranks;
+	uint32_t silence;
+	uint32_t missed;
 	char **argv;
 	uint32_t argc;
 };
@@ -71,6 +76,8 @@ static int obey(struct agent *agent, char *word)
 		return set_number(&agent->first, value);
 	if (!strcmp(word, "ranks"))
 		return set_number(&agent->ranks, value);
+	if (!strcmp(word, "silence"))
+		return set_number(&agent->silence, value);
 	if (!strcmp(word, "arg")) {
 		add_argument(agent, value);
 		return 0;
@@ -94,8 +101,8 @@ static int read_orders(struct agent *agent)
 			err = complain("the connection ended before the ranks were started");
 	}
 	free(word);
-	if (!err && (!agent->argc || !agent->ranks))
-		err = complain("the head named no program, or no ranks");
+	if (!err && (!agent->argc || !agent->ranks || !agent->silence))
+		err = complain("the head named no program, no ranks, or no time");
 	return err;
 }
 
@@ -141,27 +148,75 @@ static void rank_ended(struct job *job, uint32_t i)
 	printf("%c%c%u %d\n", FRAME_MARK, FRAME_END, agent->first + i, job->proc[i].status);
 }
 
+static void head_is_gone(struct job *job)
+{
+	job->command_fd = -1;
+	job->alarm_at = JOB_NEVER;
+	job->hurry = true;
+	job_end(job, SIGTERM);
+}
+
+static void expect_byte(struct job *job)
+{
+	const struct agent *agent = job->data;
+
+	job->alarm_at = job_now() + 1000ULL * agent->silence / BYTES_IN_TIME;
+}
+
+static void obey_byte(struct job *job, char byte)
+{
+	struct agent *agent = job->data;
+
+	agent->missed = 0;
+	expect_byte(job);
+	switch (byte) {
+	case BYTE_LIVES:
+		return;
+	case BYTE_STOPS:
+		job->alarm_at = JOB_NEVER;
+		return;
+	case BYTE_KILL:
+		job->hurry = true;
+		job_kill(job, SIGKILL);
+		return;
+	}
+	job_end(job, byte == BYTE_INT ? SIGINT : byte == BYTE_HUP ? SIGHUP : SIGTERM);
+}
+
 /* Signals from the head, or the end of it. */
 static void take_command(struct job *job)
 {
-	char letter;
+	char byte;
 
-	switch (read(job->command_fd, &letter, 1)) {
+	switch (read(job->command_fd, &byte, 1)) {
 	case 1:
-		if (letter == 'K') {
-			job->hurry = true;
-			job_kill(job, SIGKILL);
-		} else {
-			job_end(job, letter == 'I' ? SIGINT : letter == 'H' ? SIGHUP : SIGTERM);
-		}
+		obey_byte(job, byte);
 		return;
 	case -1:
 		if (errno == EINTR || errno == EAGAIN)
 			return;
 	}
-	job->command_fd = -1;
-	job->hurry = true;
-	job_end(job, SIGTERM);
+	head_is_gone(job);
+}
+
+/*
+ * Whoever was stopped, or had no processor, finds here what has come meanwhile. It
+ * may be sshd that was, and has not read it yet: a time is only what was waited
+ * for, turn by turn.
+ */
+static void byte_is_late(struct job *job)
+{
+	struct pollfd fd = { job->command_fd, POLLIN, 0 };
+	struct agent *agent = job->data;
+
+	expect_byte(job);
+	if (poll(&fd, 1, 0) > 0) {
+		take_command(job);
+	} else if (++agent->missed == BYTES_IN_TIME) {
+		complain("this host has heard nothing of torcollrun for %u s: its ranks are ended",
+			 agent->silence);
+		head_is_gone(job);
+	}
 }
 
 static const struct job_ops ops = {
@@ -169,6 +224,7 @@ static const struct job_ops ops = {
 	.line = rank_line,
 	.ended = rank_ended,
 	.command = take_command,
+	.alarm = byte_is_late,
 };
 
 int agent_main(void)
@@ -184,6 +240,7 @@ int agent_main(void)
 		return complain("out of memory");
 	agent.job.grace_ms = GRACE_MS;
 	agent.job.command_fd = STDIN_FILENO;
+	expect_byte(&agent.job);
 	err = job_start(&agent.job, &failed);
 	if (err)
 		complain("starting rank %u: %s", agent.first + failed, strerror(-err));

@@ -23,6 +23,7 @@
  * @run: what the user wants
  * @running: number of ranks that have not ended
  * @code: exit status of the first failure, or 0
+ * @beat_ms: between two signs of life
  * @members: node of each rank, as text
  * @name: of the comm
  * @secret: of the comm
@@ -32,6 +33,7 @@ struct head {
 	struct run *run;
 	uint32_t running;
 	int code;
+	uint32_t beat_ms;
 	char *members;
 	char name[FRESH_NAME_SIZE];
 	char secret[FRESH_SECRET_SIZE];
@@ -219,6 +221,7 @@ static void put_orders(const struct head *head, const struct host *host, FILE *t
 		put_word(to, "arg %s", run->argv[i]);
 	put_word(to, "first %u", host->first);
 	put_word(to, "ranks %u", host->ranks);
+	put_word(to, "silence %u", run->silence);
 	put_word(to, "go");
 }
 
@@ -308,6 +311,36 @@ static void run_late(struct job *job)
 	fail(head, EXIT_TIMEOUT);
 }
 
+/* Write a byte to an agent that has got its orders. Return whether there was room. */
+static bool host_tell(struct job *job, uint32_t i, char byte)
+{
+	return write(job->proc[i].in, &byte, 1) == 1;
+}
+
+/* What an agent does not read is old when it does: it is not kept. */
+static void tell_all(struct job *job, char byte)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->count; i++)
+		if (!job->proc[i].ended && job_is_fed(job, i))
+			host_tell(job, i, byte);
+}
+
+static void show_life(struct job *job)
+{
+	const struct head *head = job->data;
+
+	tell_all(job, BYTE_LIVES);
+	job->alarm_at = job_now() + head->beat_ms;
+}
+
+/* The alarm's time is over when this program is continued. */
+static void run_stops(struct job *job)
+{
+	tell_all(job, BYTE_STOPS);
+}
+
 /*
  * The agent kills the ranks; if it does not, or still reads its orders, its
  * connection is cut.
@@ -315,10 +348,10 @@ static void run_late(struct job *job)
 static void host_kill(struct job *job, uint32_t i, int sig)
 {
 	struct host *host = host_of(job, i);
-	char letter = sig == SIGKILL ? 'K' : sig == SIGINT ? 'I' : sig == SIGHUP ? 'H' : 'T';
+	char byte = sig == SIGKILL ? BYTE_KILL : sig == SIGINT ? BYTE_INT :
+		    sig == SIGHUP ? BYTE_HUP : BYTE_TERM;
 
-	if ((sig == SIGKILL && host->killed) || !job_is_fed(job, i) ||
-	    write(job->proc[i].in, &letter, 1) != 1)
+	if ((sig == SIGKILL && host->killed) || !job_is_fed(job, i) || !host_tell(job, i, byte))
 		kill(-job->proc[i].pid, SIGKILL);
 	host->killed |= sig == SIGKILL;
 }
@@ -399,6 +432,8 @@ static const struct job_ops ops = {
 	.ended = host_ended,
 	.kill = host_kill,
 	.late = run_late,
+	.alarm = show_life,
+	.stop = run_stops,
 };
 
 static void start(struct head *head)
@@ -418,6 +453,7 @@ static void start(struct head *head)
 	}
 	for (i = 0; i < head->run->hosts.count; i++)
 		send_orders(head, i);
+	show_life(&head->job);
 	if (head->run->timeout)
 		head->job.deadline = job_now() + 1000ULL * head->run->timeout;
 }
@@ -433,6 +469,7 @@ int head_main(struct run *run)
 		return complain("out of memory");
 	head.job.grace_ms = GRACE_MS;
 	head.job.feed = true;
+	head.beat_ms = 1000 * run->silence / BYTES_IN_TIME;
 	head.members = members_text(run);
 	start(&head);
 	if (job_follow(&head.job))

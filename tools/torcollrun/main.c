@@ -23,7 +23,7 @@ const char *argp_program_version = "torcollrun " TORCOLL_VERSION;
 
 enum key {
 	KEY_PPN = 256, KEY_HOSTFILE, KEY_FABRIC, KEY_NODES, KEY_NETNS, KEY_PREFIX, KEY_WDIR,
-	KEY_NO_PREFIX, KEY_TIMEOUT, KEY_SSH, KEY_REMOTE,
+	KEY_NO_PREFIX, KEY_TIMEOUT, KEY_SILENCE, KEY_SSH, KEY_REMOTE,
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +38,7 @@ static const struct argp_option options[] = {
 	{ "env", 'x', "NAME[=VALUE]", 0, "Pass on a variable; TORCOLL_* are passed on anyway", 3 },
 	{ "wdir", KEY_WDIR, "DIR", 0, "Directory of the ranks (this one)", 3 },
 	{ "timeout", KEY_TIMEOUT, "SECONDS", 0, "End all ranks after that time", 3 },
+	{ "silence", KEY_SILENCE, "SECONDS", 0, "A host that hears nothing of this program for that time ends its ranks (30)", 3 },
 	{ "ssh", KEY_SSH, "COMMAND", 0, "Reach hosts by this command (ssh with -T, BatchMode and ServerAliveInterval)", 3 },
 	{ "no-prefix", KEY_NO_PREFIX, NULL, 0, "Print lines without rank and host", 4 },
 	{ "verbose", 'v', NULL, 0, "Print where ranks are started, and how", 4 },
@@ -154,6 +155,9 @@ static error_t parse_word(int key, char *arg, struct argp_state *state)
 	case KEY_TIMEOUT:
 		run->timeout = parse_count(state, "--timeout", arg, INT_MAX);
 		return 0;
+	case KEY_SILENCE:
+		run->silence = parse_count(state, "--silence", arg, SILENCE_MAX);
+		return 0;
 	case 'x':
 		add_variable(state, run, arg);
 		return 0;
@@ -209,6 +213,7 @@ int main(int argc, char **argv)
 	struct run run = {
 		.self = own_path(argv[0]),
 		.prefix = prefix && *prefix ? prefix : "tor",
+		.silence = 30,
 		.ssh = "ssh -T -oBatchMode=yes -oServerAliveInterval=5",
 	};
 	int err;

@@ -7,7 +7,10 @@
  * Head to agent, on the agent's stdin: words that end with a null byte, each of
  * a kind, a space and a value; "go" is the last. The environment travels there
  * since command lines are visible to everyone. Then single bytes: the ranks'
- * signals. The end of the input ends the ranks, so none survives the head.
+ * signals, and signs of life. The end of the input ends the ranks, and so does
+ * the lack of such signs, so none survives the head: what cuts the connection may
+ * leave the agent's end of it open for hours. A head that the terminal stops cannot
+ * send any: while it is stopped, ranks survive such a cut.
  *
  * Agent to head, on the agent's stdout: lines that begin with FRAME_MARK. Other
  * lines are from a login script or the like.
@@ -25,7 +28,15 @@
 #define EXIT_LOST	255	/* as of ssh(1) */
 
 /* Value of the first word to an agent; another format has another number. */
-#define AGENT_FORMAT	"1"
+#define AGENT_FORMAT	"2"
+
+#define BYTE_INT	'I'	/* the ranks' signals */
+#define BYTE_HUP	'H'
+#define BYTE_TERM	'T'
+#define BYTE_KILL	'K'
+#define BYTE_LIVES	'.'	/* the head is there */
+#define BYTE_STOPS	'S'	/* it is stopped: until it says more, only the end of the input is its end */
+#define BYTES_IN_TIME	6	/* that are sent in the time in which one must come */
 
 #define FRAME_MARK	'\1'
 #define FRAME_BEGUN	'b'	/* the ranks of this host run */
@@ -34,6 +45,7 @@
 #define FRAME_END	'x'	/* RANK STATUS: it has ended, as of wait() */
 
 #define RANKS_MAX	(1U << 20)
+#define SILENCE_MAX	1000000	/* s */
 
 /**
  * struct host - a host that takes part
@@ -76,6 +88,7 @@ struct hosts {
  * @wdir: directory of the ranks
  * @ssh: words of the command that reaches a host
  * @timeout: in seconds, 0: none
+ * @silence: seconds after which a host that hears nothing ends its ranks
  * @key: of the fabric, or empty: the hosts know
  * @hosts: that take part
  */
@@ -95,6 +108,7 @@ struct run {
 	const char *wdir;
 	const char *ssh;
 	uint32_t timeout;
+	uint32_t silence;
 	bool no_prefix;
 	bool verbose;
 	char key[24];
