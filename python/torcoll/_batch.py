@@ -58,8 +58,8 @@ class Batch:
             b = batch.add("broadcast", y, root=2)
         a.wait(), b.wait()
 
-    Those beyond the depth of the comm wait in the library, and start as slots become free while the program waits for,
-    awaits or tests others. Nothing starts if the block raises.
+    The time of an op's timeout begins with the start. Ops beyond the depth of the comm wait in the library, and start as
+    slots become free while the program waits for, awaits or tests others. Nothing starts if the block raises.
     """
 
     def __init__(self, comm: "Comm") -> None:
@@ -89,6 +89,8 @@ class Batch:
         if not calls:
             return []
         comm = self._comm
+        for call in calls:
+            call.begin()
         ops = (_abi.Op * len(calls))(*(call.op for call in calls))
         handle = comm._enter()
         try:

@@ -17,6 +17,9 @@ from ._buffers import View
 from ._names import ALGORITHMS, BITS, PARAMS, REDOPS, TYPE_SIZE, Collective, Param, Redop, Type, lookup, name_of
 
 
+COUNT_MAX = 2**63 - 1
+
+
 class Options(NamedTuple):
     """What every op can be given."""
 
@@ -35,15 +38,23 @@ class Place(NamedTuple):
 
 
 class Call:
-    """An op with all that has to stay in memory until it is complete. result is what its caller gets back."""
+    """An op with all that has to stay in memory until it is complete. result is what its caller gets back.
 
-    __slots__ = ("op", "views", "keep", "result")
+    timeout is its time, which begins with it; whoever starts it later calls begin() again.
+    """
+
+    __slots__ = ("op", "views", "keep", "result", "timeout")
 
     def __init__(self, collective: Collective) -> None:
         self.op = _abi.Op(collective=collective)
         self.views: list[View] = []
         self.keep: list[Any] = []
         self.result: Any = None
+        self.timeout: Optional[float] = None
+
+    def begin(self) -> None:
+        """Let its time begin now."""
+        self.op.deadline_ns = deadline(self.timeout)
 
     def view(self, obj: Any, what: str, *, write: bool) -> View:
         """Hold a buffer."""
@@ -98,6 +109,8 @@ def _counts(call: Call, counts: Sequence[int], place: Place, what: str) -> list[
         raise ValueError(f"{what}: {len(lengths)} lengths of blocks for {place.size} ranks")
     if min(lengths) < 0:
         raise ValueError(f"{what}: a block of {min(lengths)} elements")
+    if sum(lengths) > COUNT_MAX:
+        raise ValueError(f"{what}: {sum(lengths)} elements are more than there can be")
     return lengths
 
 
@@ -114,8 +127,8 @@ def _options(call: Call, options: Options) -> None:
         op.algorithm = lookup(ALGORITHMS, options.algorithm, "algorithm")
     if options.bits is not None:
         op.bits = lookup(BITS, options.bits, "bits")
-    if options.timeout is not None:
-        op.deadline_ns = deadline(options.timeout)
+    call.timeout = options.timeout
+    call.begin()
     if options.params:
         for name, value in options.params.items():
             param = lookup(PARAMS, name, "params")
@@ -308,9 +321,11 @@ def _collect(call: Call, vector: _Vector, place: Place, send: Any, out: Any, cou
 def _part(call: Call, vector: _Vector, place: Place, got: int, counts: Optional[Sequence[int]], count: Optional[int],
           what: str) -> None:
     """The length of the whole vector, where a rank has its block alone."""
-    if counts is not None and count is None:
+    if count is not None:
+        count = number("count", count, 0, COUNT_MAX)
+    elif counts is not None:
         count = sum(counts)
-    if count is None:
+    else:
         count = got * place.size
     call.op.count = count
     length = _own(call, place, counts, count, "count")[1]

@@ -162,6 +162,22 @@ def test_gather__elsewhere(fake: Fake, comm: torcoll.Comm) -> None:
         comm.gather(zeros(3), root=0, counts=[5, 3, 1, 1], count=9)
 
 
+@pytest.mark.parametrize("count", [-1, -2, -4, 1 << 63, 1 << 64])
+def test_gather__count_is_no_length(fake: Fake, comm: torcoll.Comm, count: int) -> None:
+    with pytest.raises(ValueError, match="^count: .* is no number from 0 to "):
+        comm.gather(zeros(0), root=0, count=count)
+    with pytest.raises(ValueError, match="^count: .* is no number from 0 to "):
+        comm.scatter(None, zeros(0), root=0, count=count)
+    assert not fake.calls("submit")
+
+
+def test_gather__counts_are_no_lengths(fake: Fake, comm: torcoll.Comm) -> None:
+    for length in (1 << 63, 1 << 64):
+        with pytest.raises(ValueError, match="^counts: .* elements are more than there can be"):
+            comm.gather(zeros(3), root=0, counts=[length, 3, 0, 0])
+    assert not fake.calls("submit")
+
+
 def test_scatter__both_ends(fake: Fake, comm: torcoll.Comm) -> None:
     x, out = zeros(12), zeros(3)
     assert comm.scatter(x, out, root=1) is out

@@ -529,6 +529,19 @@ def test_batch__refused_in_the_middle(fake: Fake, comm: torcoll.Comm) -> None:
     assert not comm._pending
 
 
+def test_batch__timeout_begins_at_start(fake: Fake, comm: torcoll.Comm) -> None:
+    with comm.batch() as batch:
+        batch.add("allreduce", bytearray(4), timeout=2.5)
+        added = time.monotonic_ns()
+        with pytest.raises(ValueError, match="timeout: -1.0"):
+            batch.add("allreduce", bytearray(4), timeout=-1.0)
+    assert added + 2.5e9 <= fake.last.deadline_ns <= time.monotonic_ns() + 2.5e9
+    with comm.batch() as batch:
+        batch.add("allreduce", bytearray(4), timeout=2.5)
+        batch.add("barrier")
+    assert fake.last.deadline_ns == 0
+
+
 def test_batch__not_started_if_its_block_fails(fake: Fake, comm: torcoll.Comm) -> None:
     x = bytearray(4)
     with pytest.raises(ZeroDivisionError), comm.batch() as batch:
