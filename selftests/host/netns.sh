@@ -242,6 +242,13 @@ check down__again "$ctl" netns down
 check up__another_prefix "$ctl" netns up 3 prefix "other$$" --no-fabric
 is up__prefixes_do_not_mix "$("$ctl" netns run --prefix "other$$" --only 2 echo a)" "[2] a"
 check down__another_prefix "$ctl" netns down prefix "other$$"
+check up__prefix_that_begins_with_a_digit "$ctl" netns up 3 prefix "1tst$$" --no-fabric
+check exec__name_that_begins_with_a_digit "$ctl" netns exec "1tst$$-2" true
+check exec__node_of_such_a_prefix "$ctl" netns exec prefix "1tst$$" 2 true
+is torcollrun__prefix_that_begins_with_a_digit "$(build/bin/torcollrun --netns --prefix "1tst$$" --no-prefix echo a | paste -sd' ')" "a a a"
+check down__prefix_that_begins_with_a_digit "$ctl" netns down prefix "1tst$$"
+fails exec__no_such_name 1 "no network namespace 1tst$$-2" "$ctl" netns exec "1tst$$-2" true
+fails exec__no_node 1 'node: "12x" is not a whole number' "$ctl" netns exec 12x true
 fails up__bad_prefix 1 'prefix' "$ctl" netns up 3 prefix ../x --no-fabric
 
 # A wire that cannot be made takes everything with it.

@@ -230,7 +230,8 @@ static int netns_exec(struct args *a)
 	if (!word)
 		return CTL_USAGE;
 	name = word;
-	if (isdigit(*word)) {
+	/* names of nodes have a dash: a prefix may begin with a digit */
+	if (isdigit(*word) && !strchr(word, '-')) {
 		if (parse_u32(word, "node", &node))
 			return CTL_USAGE;
 		name = netns_name(prefix, node);
