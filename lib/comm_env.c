@@ -28,25 +28,27 @@ int torcoll__env_number(const char *name, uint64_t max, uint64_t *value)
 	return 0;
 }
 
-static int members_append(struct members *m, uint64_t first, uint64_t last)
+/* Append the nodes from @first to @last, @times each. */
+static int members_append(struct members *m, uint64_t first, uint64_t last, uint64_t times)
 {
 	uint32_t *node;
 
-	if (last < first || last - first >= MEMBERS_MAX - m->count)
+	if (last < first || (last - first + 1) * times > MEMBERS_MAX - m->count)
 		return -EINVAL;
-	node = realloc(m->node, (m->count + last - first + 1) * sizeof(*node));
+	node = realloc(m->node, (m->count + (last - first + 1) * times) * sizeof(*node));
 	if (!node)
 		return -ENOMEM;
 	m->node = node;
-	while (first <= last)
-		m->node[m->count++] = first++;
+	for (; first <= last; first++)
+		for (uint64_t i = 0; i < times; i++)
+			m->node[m->count++] = first;
 	return 0;
 }
 
-/* "5,1,8-11" */
+/* "5,1,8-11", or "8-11*2": two ranks on each */
 static int members_parse(struct members *m, const char *s)
 {
-	uint64_t first, last;
+	uint64_t first, last, times;
 	int err;
 
 	for (;; s++) {
@@ -55,7 +57,10 @@ static int members_parse(struct members *m, const char *s)
 		last = first;
 		if (*s == '-' && !torcoll__parse_number(s + 1, MEMBERS_MAX, &last, &s))
 			return -EINVAL;
-		err = members_append(m, first, last);
+		times = 1;
+		if (*s == '*' && (!torcoll__parse_number(s + 1, MEMBERS_MAX, &times, &s) || !times))
+			return -EINVAL;
+		err = members_append(m, first, last, times);
 		if (err)
 			return err;
 		if (!*s)
@@ -155,7 +160,7 @@ static int members_from_env(struct env *env)
 			return torcoll__fail(-EINVAL, "TORCOLL_MEMBERS has %u nodes, %s has started %u ranks",
 					     m->count, env->launcher.name, env->launcher.size);
 	} else if (size) {
-		err = members_append(m, 0, size - 1);
+		err = members_append(m, 0, size - 1, 1);
 	}
 	return err ? torcoll__fail(err, "members of the comm: %s", torcoll_strerror(err)) : 0;
 }

@@ -233,7 +233,8 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
  *	TORCOLL_SECRET	its secret; none if not set
  *	TORCOLL_RANK	the caller's rank; the launcher's, or the rank on this node, if not set
  *	TORCOLL_SIZE	the number of ranks: rank i is on node i; all nodes if not set
- *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11"; TORCOLL_SIZE nodes if both are set
+ *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11", or "8-11*2": two on each;
+ *			TORCOLL_SIZE ranks if both are set
  *	TORCOLL_ALGO	as torcoll_comm_set_algorithm(); torcoll_comm_create() uses it too
  *	TORCOLL_TIMEOUT	deadline for joining in seconds; 120 if not set, 0: none
  *

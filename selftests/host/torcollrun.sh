@@ -52,7 +52,15 @@ cat >"$work/relay" <<'SSH'
 shift
 { echo $BASHPID >"$RUN_WORK/relay.pid"; exec cat; } | { echo $BASHPID >"$RUN_WORK/agent.pid"; exec bash -c "$*"; }
 SSH
-chmod +x "$work/relay" "$work/ssh" "$work/noisy" "$work/refused" "$work/stuck" "$work/cut"
+# An agent that says what it is told, and that its ranks have ended.
+cat >"$work/told" <<'SSH'
+#!/bin/bash
+sed -zn '/^go$/q; p' | tr '\0' '\n' >"$RUN_WORK/told.$1"
+read -r _ first < <(grep -a '^first ' "$RUN_WORK/told.$1")
+read -r _ ranks < <(grep -a '^ranks ' "$RUN_WORK/told.$1")
+seq -f $'\1x%.0f 0' "$first" $((first + ranks - 1))
+SSH
+chmod +x "$work/relay" "$work/told" "$work/ssh" "$work/noisy" "$work/refused" "$work/stuck" "$work/cut"
 
 # In the background it is to be started by these words: its process is the one that gets signals then.
 torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H "a,b,c")
@@ -517,6 +525,21 @@ stopped_in_the_background()
 	PYTHON
 }
 
+# told OPTION...: the nodes of all ranks, as each host is told them, and its ranks.
+told()
+{
+	rm -f "$work"/told.*
+	timeout 60 build/bin/torcollrun --ssh "$work/told" "$@" true || return
+	grep -haE '^(env TORCOLL_MEMBERS|first|ranks)\>' "$work"/told.* | sed 's/.*=//' | paste -sd' '
+}
+
+# Nodes that no variable has room for: every second one of many.
+no_room_for_all()
+{
+	seq -f 'h%.0f' 32000 >"$work/crowd"
+	timeout 60 build/bin/torcollrun --ssh "$work/told" --hostfile "$work/crowd" --nodes "$(seq -s, 0 2 31999)" --ppn 60 true
+}
+
 # A rank that ends by itself ends the others, and their children: not after 120 s.
 ends_others()
 {
@@ -595,6 +618,11 @@ is rank__and_size "$(lines run --no-prefix sh -c 'echo $TORCOLL_RANK/$TORCOLL_SI
 is rank__several_on_a_node "$(lines run --ppn 2 -n 5 sh -c 'echo $TORCOLL_MEMBERS:$TORCOLL_LOCAL_RANK')" \
 	"[0 a] 0,0,1,1,2:0 [1 a] 0,0,1,1,2:1 [2 b] 0,0,1,1,2:0 [3 b] 0,0,1,1,2:1 [4 c] 0,0,1,1,2:0"
 is nodes__some "$(lines run --nodes 2,0 sh -c 'echo $TORCOLL_MEMBERS')" "[0 c] 2,0 [1 a] 2,0"
+is members__are_listed "$(told -H a,b --ppn 2 -n 3)" "first 0 ranks 2 0,0,1 first 2 ranks 1 0,0,1"
+is members__are_listed_while_there_is_room "$(told -H a,b --ppn 16000 | tr -d ,01)" "first  ranks 6  first 6 ranks 6 "
+is members__of_very_many "$(told -H a,b,c --ppn 30000 -n 80000)" \
+	"first 0 ranks 30000 0-1*30000,2*20000 first 30000 ranks 30000 0-1*30000,2*20000 first 60000 ranks 20000 0-1*30000,2*20000"
+fails members__no_variable_is_so_long 2 'the nodes of 960000 ranks' no_room_for_all
 is fabric__its_key "$(lines run -n 1 --fabric 0x10 sh -c 'echo $TORCOLL_FABRIC')" "[0 a] 16"
 is fabric__left_to_the_host "$(TORCOLL_FABRIC=5 lines run -n 1 sh -c 'echo "<$TORCOLL_FABRIC>"')" "[0 a] <>"
 is file__hosts_by_index "$(lines by_file sh -c 'echo $TORCOLL_FABRIC')" "[0 east] 17 [1 west] 17 [2 north] 17 [3 10.0.0.3] 17"

@@ -76,6 +76,19 @@ static void torcoll_comm_from_env__all_set(void **state)
 	assert_int_equal(fake.comm.deadline_ns, 0);
 }
 
+static void torcoll_comm_from_env__nodes_of_several_ranks(void **state)
+{
+	static const uint32_t members[] = { 5, 5, 5, 1, 8, 8, 9, 9, 2 };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	setenv("TORCOLL_FABRIC", "7", 1);
+	setenv("TORCOLL_MEMBERS", "5*3,1*1,8-9*2,2", 1);
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+	assert_int_equal(fake.comm.ranks, ARRAY_SIZE(members));
+	assert_memory_equal(fake.members, members, sizeof(members));
+}
+
 static void torcoll_comm_from_env__size_alone(void **state)
 {
 	static const uint32_t members[] = { 0, 1, 2 };
@@ -100,6 +113,10 @@ static void torcoll_comm_from_env__refuses(void **state)
 		{ "TORCOLL_MEMBERS", "1," }, { "TORCOLL_MEMBERS", "3-1" },
 		{ "TORCOLL_MEMBERS", "1-" }, { "TORCOLL_MEMBERS", "0-1048576" },
 		{ "TORCOLL_MEMBERS", "0-1000000,0-1000000" }, { "TORCOLL_TIMEOUT", "soon" },
+		{ "TORCOLL_MEMBERS", "1*" }, { "TORCOLL_MEMBERS", "1*0" },
+		{ "TORCOLL_MEMBERS", "*2" }, { "TORCOLL_MEMBERS", "1*2*2" },
+		{ "TORCOLL_MEMBERS", "1*2-3" }, { "TORCOLL_MEMBERS", "0-1*524289" },
+		{ "TORCOLL_MEMBERS", "0-1048575*1048576" }, { "TORCOLL_MEMBERS", "1*4294967297" },
 	};
 	struct fixture *f = *state;
 	struct torcoll_comm *comm;
@@ -425,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test_open(torcoll_comm_from_env__defaults),
 		test_open(torcoll_comm_from_env__all_set),
+		test_open(torcoll_comm_from_env__nodes_of_several_ranks),
 		test_open(torcoll_comm_from_env__size_alone),
 		test_open(torcoll_comm_from_env__refuses),
 		test_open(torcoll_comm_from_env__the_only_fabric),

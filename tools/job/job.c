@@ -97,6 +97,7 @@ void job_free(struct job *job)
 		}
 	}
 	free(job->proc);
+	free(job->common);
 }
 
 /* --- starting --- */

@@ -33,7 +33,7 @@ struct job_proc {
 	int status;			/* as of wait() */
 	int in;				/* the process's stdin, or -1 */
 	char *fed;			/* what is to be written to it, or NULL */
-	size_t fed_at, fed_len;		/* bytes of that: written; all */
+	size_t fed_at, fed_len;		/* bytes: written, of what is common, too; of that */
 	struct job_stream out[2];	/* stdout, stderr */
 };
 
@@ -78,6 +78,8 @@ struct job_ops {
  * @count: number of processes
  * @proc: the processes
  * @alive: number of processes that have not ended
+ * @common: bytes that every process is fed behind its own, or NULL; the job takes care of them
+ * @common_len: their number
  * @feed: give each process a pipe as stdin instead of /dev/null
  * @grace_ms: time between the request to end and KILL
  * @command_fd: an additional file to read, or -1
@@ -101,6 +103,8 @@ struct job {
 	uint32_t count;
 	struct job_proc *proc;
 	uint32_t alive;
+	char *common;
+	size_t common_len;
 	bool feed;
 	uint32_t grace_ms;
 	int command_fd;

@@ -12,6 +12,7 @@
 
 #include "netns.h"
 #include "job/job.h"
+#include "job/members.h"
 
 #define RANK_ALL	(~0U)
 #define PPN_MAX		64
@@ -215,21 +216,22 @@ static void find_key(struct run *run)
 		close(home);
 }
 
-/* Set TORCOLL_MEMBERS: the node of each rank. */
-static void set_members(const struct run *run)
+/* Set TORCOLL_MEMBERS: the node of each rank. Return 0, or CTL_USAGE after printing the reason. */
+static int set_members(const struct run *run)
 {
-	size_t room = run->ranks * sizeof("4294967295,");
-	char *list = malloc(room), *p = list;
-	uint32_t i;
+	char *list = members_text(run->node, run->ranks);
 
-	for (i = 0; list && i < run->ranks; i++)
-		p += snprintf(p, list + room - p, i ? ",%u" : "%u", run->node[i]);
-	if (list)
-		setenv("TORCOLL_MEMBERS", list, 1);
+	if (!list && errno == E2BIG)
+		return other_error("no variable is as long as the list of the nodes of %u ranks",
+				   run->ranks);
+	if (!list)
+		return other_error("out of memory");
+	setenv("TORCOLL_MEMBERS", list, 1);
 	free(list);
+	return 0;
 }
 
-/* Return 0, or CTL_REFUSED after printing the reason. */
+/* Return 0, or the exit status after printing the reason. */
 static int prepare_environment(struct run *run)
 {
 	int err;
@@ -252,9 +254,8 @@ static int prepare_environment(struct run *run)
 	setenv("TORCOLL_SECRET", run->secret, 1);
 	setenv("TORCOLL_SIZE", fmt_str("%u", run->ranks), 1);
 	if (run->ppn)
-		set_members(run);
-	else
-		unsetenv("TORCOLL_MEMBERS");
+		return set_members(run);
+	unsetenv("TORCOLL_MEMBERS");
 	return 0;
 }
 

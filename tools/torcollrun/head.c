@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
+#include "job/members.h"
 
 #define GRACE_MS	5000
 
@@ -155,16 +156,23 @@ static void host_exec(struct job *job, uint32_t i)
 
 /* --- orders for the agents --- */
 
-static char *members_text(const struct run *run)
+/* Return 0, or EXIT_USAGE after printing the reason. */
+static int list_members(struct head *head)
 {
-	size_t room = run->ranks * sizeof("4294967295,");
-	char *text = need(malloc(room)), *p = text;
-	uint32_t i, k;
+	const struct run *run = head->run;
+	uint32_t *node = need(calloc(run->ranks, sizeof(*node)));
+	uint32_t i, k, n = 0;
 
 	for (i = 0; i < run->hosts.count; i++)
 		for (k = 0; k < run->hosts.host[i].ranks; k++)
-			p += sprintf(p, p == text ? "%u" : ",%u", run->hosts.host[i].node);
-	return text;
+			node[n++] = run->hosts.host[i].node;
+	head->members = members_text(node, n);
+	free(node);
+	if (head->members)
+		return 0;
+	return errno == E2BIG ?
+	       complain("no variable is as long as the list of the nodes of %u ranks", n) :
+	       complain("out of memory");
 }
 
 /* Write words with their null bytes. */
@@ -201,12 +209,12 @@ static void put_own_variables(FILE *to)
 	}
 }
 
-static void put_orders(const struct head *head, const struct host *host, FILE *to)
+/* What is the same for all hosts. */
+static void put_common_orders(const struct head *head, FILE *to)
 {
 	const struct run *run = head->run;
 	uint32_t i;
 
-	put_word(to, "torcollrun " AGENT_FORMAT);
 	put_word(to, "dir %s", run->wdir);
 	put_own_variables(to);
 	for (i = 0; i < run->passes; i++)
@@ -219,25 +227,34 @@ static void put_orders(const struct head *head, const struct host *host, FILE *t
 	put_word(to, "env TORCOLL_MEMBERS=%s", head->members);
 	for (i = 0; run->argv[i]; i++)
 		put_word(to, "arg %s", run->argv[i]);
-	put_word(to, "first %u", host->first);
-	put_word(to, "ranks %u", host->ranks);
 	put_word(to, "silence %u", run->silence);
 	put_word(to, "go");
 }
 
 /*
- * Send an agent its orders. What cannot be written has a reason that the
+ * Send all agents their orders. What cannot be written has a reason that the
  * connection's end will tell.
  */
-static void send_orders(struct head *head, uint32_t i)
+static void send_orders(struct head *head)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *to = need(open_memstream(&text, &len));
+	FILE *to = need(open_memstream(&head->job.common, &head->job.common_len));
+	uint32_t i;
 
-	put_orders(head, &head->run->hosts.host[i], to);
+	put_common_orders(head, to);
 	fclose(to);
-	job_feed(&head->job, i, need(text), len);
+	need(head->job.common);
+	for (i = 0; i < head->run->hosts.count; i++) {
+		const struct host *host = &head->run->hosts.host[i];
+		char *text = NULL;
+		size_t len;
+
+		to = need(open_memstream(&text, &len));
+		put_word(to, "torcollrun " AGENT_FORMAT);
+		put_word(to, "first %u", host->first);
+		put_word(to, "ranks %u", host->ranks);
+		fclose(to);
+		job_feed(&head->job, i, need(text), len);
+	}
 }
 
 /* --- failures --- */
@@ -451,8 +468,7 @@ static void start(struct head *head)
 				      head->run->hosts.host[i].name, strerror(-err));
 		return;
 	}
-	for (i = 0; i < head->run->hosts.count; i++)
-		send_orders(head, i);
+	send_orders(head);
 	show_life(&head->job);
 	if (head->run->timeout)
 		head->job.deadline = job_now() + 1000ULL * head->run->timeout;
@@ -465,12 +481,13 @@ int head_main(struct run *run)
 	head.job.data = &head;
 	if (fresh_name(head.name) || fresh_secret(head.secret))
 		return complain("no random numbers: %s", strerror(errno));
+	if (list_members(&head))
+		return EXIT_USAGE;
 	if (job_init(&head.job, run->hosts.count))
 		return complain("out of memory");
 	head.job.grace_ms = GRACE_MS;
 	head.job.feed = true;
 	head.beat_ms = 1000 * run->silence / BYTES_IN_TIME;
-	head.members = members_text(run);
 	start(&head);
 	if (job_follow(&head.job))
 		head.code = complain("out of memory");
