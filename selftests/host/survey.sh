@@ -47,6 +47,26 @@ lines()
 	(ulimit -t 4 && "$@") | wc -l
 }
 
+# cost COMMAND...: the processor's time of it, with its input, in ms.
+cost()
+{
+	local TIMEFORMAT=%U
+
+	{ time "$@" >/dev/null 2>&1; } 2>&1 | tr -d .
+}
+
+# costs FACTOR COMMAND...: less than so many times what the same survey costs that is read and printed.
+costs()
+{
+	local factor=$1 shown spent
+
+	shift
+	shown=$(cost "$ctl" survey show from "$work/crowd")
+	spent=$(cost "$ctl" "$@" from "$work/crowd")
+	echo "$* costs $((10#$spent)) ms, survey show $((10#$shown)) ms"
+	((10#$spent < factor * 10#$shown))
+}
+
 ktap_header
 check json__is_read_and_written same
 check text__other_end shows '^a +p1 .* 9000 +1000 +up +b:q0 .* dim 1 minus up +499 of 500 in 2.0 us, 941 Mbit/s, 1 damaged$'
@@ -54,6 +74,9 @@ check text__end_that_hears_nothing shows '^b +q0 .* up +a:p1, which is not heard
 check text__switch shows '^ +q1 .* 1500 +down +several hosts'
 check text__of_many_hosts many 1000 12
 is text__of_many_ports "$(lines $ctl survey show from "$work/many")" 12001
+selftests/host/survey_torus.py 64x64 >"$work/crowd"
+check check__of_many_hosts one_of 3 costs 3 fabric check
+check qualify__of_many_hosts one_of 3 costs 3 qualify all
 check fabric__states_many_nodes large
 is top__of_many_nodes "$(lines $ctl top once from "$work/large" | awk '{ print ($1 > 20) }')" 1
 is fabric__of_many_nodes "$(lines $ctl fabric show all from "$work/large" | awk '{ print ($1 > 60000) }')" 1

@@ -31,7 +31,7 @@ def neighbour(node, dim, sign):
 
 
 def end(node, dim, sign):
-    return {"device": f"d{dim}{sign}", "mac": f"02:00:00:00:{node:02x}:{2 * dim + (sign == 'm'):02x}",
+    return {"device": f"d{dim}{sign}", "mac": f"02:00:00:{node >> 8:02x}:{node & 255:02x}:{2 * dim + (sign == 'm'):02x}",
             "mtu": 9000, "fabric": 77}
 
 

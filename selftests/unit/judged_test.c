@@ -361,6 +361,9 @@ static void judgement_make__names_in_two_fabrics(void **state)
 	(void)state;
 	strcpy(member[2].name, "lab");
 	strcpy(member[5].name, "lab");
+	/* by name */
+	hosts[3] = &member[5];
+	hosts[5] = &member[3];
 	both[0] = (struct survey_node){ .key = 7, .node = 40, .ndim = 1, .side = { 64 } };
 	both[1] = node[2];
 	member[2].nodes = both;

@@ -92,6 +92,7 @@ static struct survey *torus_survey(const char *dims)
 	s->nhosts = shape.nodes;
 	for (i = 0; i < shape.nodes; i++)
 		s->hosts[i] = torus_host(&shape, i);
+	grow_slots(s);
 	for (i = 0; i < shape.nodes; i++) {
 		for (j = 0; j < s->hosts[i]->nports; j++) {
 			struct survey_port *p = &s->hosts[i]->ports[j];
@@ -125,6 +126,8 @@ static void torus_kill(struct survey *s, uint32_t node)
 	torus_host_free(s->hosts[at]);
 	s->nhosts--;
 	memmove(&s->hosts[at], &s->hosts[at + 1], (s->nhosts - at) * sizeof(*s->hosts));
+	s->nslots = 0;
+	grow_slots(s);
 }
 
 static void torus_free(struct survey *s)
@@ -132,6 +135,7 @@ static void torus_free(struct survey *s)
 	while (s->nhosts)
 		torus_host_free(s->hosts[--s->nhosts]);
 	free(s->hosts);
+	free(s->slot);
 	free(s);
 }
 

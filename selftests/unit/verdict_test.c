@@ -292,6 +292,35 @@ static void verdict_median__of_known(void **state)
 	assert_int_equal(verdict_median(even, 4, false), 2);
 }
 
+/* As of the others alone, for all small lists and each pair or single one of them. */
+static void verdict_median_but__as_of_others(void **state)
+{
+	uint32_t code;
+
+	(void)state;
+	for (code = 0; code < 4 * 4 * 4 * 4 * 4; code++) {
+		uint64_t all[5], others[5], own[2];
+		uint32_t i, a, b, n;
+
+		for (i = 0; i < 5; i++)
+			all[i] = code >> 2 * i & 3;
+		verdict_sort(all, 5);
+		for (a = 0; a < 5; a++) {
+			for (b = a; b < 5; b++) {
+				for (i = n = 0; i < 5; i++)
+					if (i != a && i != b)
+						others[n++] = all[i];
+				own[0] = all[a];
+				own[1] = all[b];
+				assert_int_equal(verdict_median_but(all, 5, own, 5 - n, true),
+						 verdict_median(others, n, true));
+				assert_int_equal(verdict_median_but(all, 5, own, 5 - n, false),
+						 verdict_median(others, n, false));
+			}
+		}
+	}
+}
+
 static void verdict_is_measure__of_siblings(void **state)
 {
 	struct verdict_cable c = good();
@@ -344,6 +373,7 @@ int main(void)
 		cmocka_unit_test(verdict_judge__all_at_once),
 		cmocka_unit_test(verdict_compare__worst_first),
 		cmocka_unit_test(verdict_median__of_known),
+		cmocka_unit_test(verdict_median_but__as_of_others),
 		cmocka_unit_test(verdict_is_measure__of_siblings),
 		cmocka_unit_test(verdict_share__texts),
 	};

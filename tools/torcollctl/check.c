@@ -61,12 +61,9 @@ const char *check_port(const struct check *c, const struct survey_port *port)
 
 static uint8_t *explained_at(const struct check *c, const struct survey_port *port)
 {
-	uint32_t i;
+	unsigned int at = survey_place(c->now, port->owner);
 
-	for (i = 0; i < c->now->nhosts; i++)
-		if (c->now->hosts[i] == port->owner)
-			return &c->explained[c->first[i] + (port - port->owner->ports)];
-	return NULL;
+	return at < c->now->nhosts ? &c->explained[c->first[at] + (port - port->owner->ports)] : NULL;
 }
 
 bool check_is_explained(const struct check *c, const struct survey_port *port, enum explained what)
@@ -113,12 +110,9 @@ bool check_is_member(const struct check *c, const struct survey_port *port)
 
 static const struct survey_port *port_in(const struct survey *s, const struct survey_port *port)
 {
-	unsigned int i;
+	const struct survey_host *host = s ? survey_find(s, port->owner->id) : NULL;
 
-	for (i = 0; s && i < s->nhosts; i++)
-		if (s->hosts[i]->id == port->owner->id)
-			return survey_device(s->hosts[i], port->own.device);
-	return NULL;
+	return host ? survey_device(host, port->own.device) : NULL;
 }
 
 const struct survey_port *check_before(const struct check *c, const struct survey_port *port)

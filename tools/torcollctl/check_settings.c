@@ -131,8 +131,12 @@ static uint32_t find_usual(const struct check *c, const struct setting *s)
 	uint32_t i, most = 0, usual = 0;
 
 	for (i = 0; i < c->now->nhosts; i++) {
-		uint32_t n = is_part(c, i) ? count_same(c, s, i) : 0;
+		uint32_t n;
 
+		/* most have what was counted before */
+		if (!is_part(c, i) || (most && value_at(c, s, i) == value_at(c, s, usual)))
+			continue;
+		n = count_same(c, s, i);
 		if (n > most) {
 			most = n;
 			usual = i;

@@ -27,23 +27,13 @@ static void gather_port(struct survey_port *now, const struct survey_port *earli
 		now->rate = earlier->rate;
 }
 
-static const struct survey_host *same_host(const struct survey *s, uint64_t id)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nhosts; i++)
-		if (s->hosts[i]->id == id)
-			return s->hosts[i];
-	return NULL;
-}
-
 void gather_tests(struct survey *now, const struct survey *earlier)
 {
 	unsigned int i, j;
 
 	for (i = 0; i < now->nhosts; i++) {
 		struct survey_host *host = now->hosts[i];
-		const struct survey_host *was = same_host(earlier, host->id);
+		const struct survey_host *was = survey_find(earlier, host->id);
 
 		for (j = 0; was && j < host->nports; j++) {
 			const struct survey_port *port =

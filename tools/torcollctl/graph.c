@@ -38,18 +38,8 @@ static void add_host(struct graph *g, const struct survey_host *host)
 		};
 }
 
-static uint32_t find_host(const struct graph *g, const struct survey_host *host)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nhosts; i++)
-		if (g->host[i].host == host)
-			return i;
-	return GRAPH_NONE;
-}
-
 /* Find the other ends; a cable into a port that is no cable's is none. */
-static void join_ports(struct graph *g)
+static void join_ports(struct graph *g, const struct survey *s)
 {
 	uint32_t i;
 
@@ -60,8 +50,8 @@ static void join_ports(struct graph *g)
 
 		if (p->use != GRAPH_CABLE && p->use != GRAPH_LOOP)
 			continue;
-		host = find_host(g, other->owner);
-		if (host == GRAPH_NONE || port_use(other) != p->use) {
+		host = survey_place(s, other->owner);
+		if (host == s->nhosts || port_use(other) != p->use) {
 			p->use = GRAPH_SILENT;
 			continue;
 		}
@@ -151,7 +141,8 @@ struct graph *graph_new(const struct survey *s)
 	}
 	for (i = 0; i < s->nhosts; i++)
 		add_host(g, s->hosts[i]);
-	join_ports(g);
+	survey_number(s);
+	join_ports(g, s);
 	count_silent(g);
 	count_cables(g);
 	list_peers(g);

@@ -22,15 +22,17 @@ static bool is_member(const struct survey_port *port)
 
 /* --- names --- */
 
-/* Return whether another host has that name, as namespaces of one machine do. */
+static bool has_name(const struct survey *s, unsigned int at, const char *name)
+{
+	return at < s->nhosts && !strcmp(s->hosts[at]->name, name);
+}
+
+/* Return whether another host has that name, as namespaces of one machine do: they are sorted by it. */
 static bool name_is_shared(const struct survey *s, const struct survey_host *host)
 {
-	unsigned int i;
+	unsigned int at = survey_place(s, host);
 
-	for (i = 0; i < s->nhosts; i++)
-		if (s->hosts[i] != host && !strcmp(s->hosts[i]->name, host->name))
-			return true;
-	return false;
+	return has_name(s, at - 1, host->name) || has_name(s, at + 1, host->name);
 }
 
 static void name_end(char name[JUDGED_NAME], const struct survey *s, const struct survey_port *port)
@@ -127,7 +129,6 @@ static const struct survey_port *other_end(const struct survey *s, const struct 
 static bool is_first(const struct survey *s, unsigned int host, const struct survey_port *port)
 {
 	const struct survey_port *other = other_end(s, port);
-	unsigned int i;
 
 	if (!other)
 		return is_member(port) || port->peer.host;
@@ -135,10 +136,7 @@ static bool is_first(const struct survey *s, unsigned int host, const struct sur
 		return true;
 	if (other->owner == port->owner)
 		return port < other;
-	for (i = 0; i < host; i++)
-		if (s->hosts[i] == other->owner)
-			return false;
-	return true;
+	return survey_place(s, other->owner) >= host;
 }
 
 /* --- measurements --- */
@@ -250,18 +248,18 @@ static bool is_sibling(const struct judged *a, const struct judged *b)
 }
 
 /*
- * Collect rates and round trips of the other cables, or of its siblings only.
- * Return the number of cables; both arrays have room for all.
+ * Collect rates and round trips of a cable and its siblings, or of all. Return the
+ * number of cables; both arrays have room for all.
  */
-static size_t collect(const struct judgement *j, const struct judged *but, bool siblings,
-		      uint64_t *rates, uint64_t *rtts)
+static size_t collect(const struct judgement *j, const struct judged *like, uint64_t *rates,
+		      uint64_t *rtts)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < j->n; i++) {
 		const struct judged *other = &j->cable[i];
 
-		if (other == but || !verdict_is_measure(&other->cable) || (siblings && !is_sibling(but, other)))
+		if (!verdict_is_measure(&other->cable) || (like && !is_sibling(like, other)))
 			continue;
 		rates[2 * n] = other->cable.way[0].bps;
 		rates[2 * n + 1] = other->cable.way[1].bps;
@@ -270,16 +268,42 @@ static size_t collect(const struct judgement *j, const struct judged *but, bool 
 	return n;
 }
 
-static void compare_with_siblings(const struct judgement *j, struct judged *cable,
-				  uint64_t *rates, uint64_t *rtts)
+/* Compare each of them with the others, of which there may be too few. */
+static void compare_among(struct judgement *j, const struct judged *like, uint64_t *rates,
+			  uint64_t *rtts)
 {
-	size_t n = collect(j, cable, true, rates, rtts);
+	size_t n = collect(j, like, rates, rtts), i;
 
-	if (n < SIBLINGS_LEAST)
-		n = collect(j, cable, false, rates, rtts);
-	cable->cable.way[0].usual_bps = verdict_median(rates, 2 * n, true);
-	cable->cable.way[1].usual_bps = cable->cable.way[0].usual_bps;
-	cable->cable.usual_rtt_ns = verdict_median(rtts, n, false);
+	verdict_sort(rates, 2 * n);
+	verdict_sort(rtts, n);
+	for (i = 0; i < j->n; i++) {
+		struct verdict_cable *c = &j->cable[i].cable;
+		uint64_t own[2] = { c->way[0].bps, c->way[1].bps };
+		bool is_one = verdict_is_measure(c);
+
+		if (like && (!is_sibling(like, &j->cable[i]) || n - is_one < SIBLINGS_LEAST))
+			continue;
+		verdict_sort(own, 2);
+		c->way[0].usual_bps = verdict_median_but(rates, 2 * n, own, 2 * is_one, true);
+		c->way[1].usual_bps = c->way[0].usual_bps;
+		c->usual_rtt_ns = verdict_median_but(rtts, n, &c->rtt_ns, is_one, false);
+	}
+}
+
+/* With all others, and then, once per kind, with the siblings. */
+static void compare_with_siblings(struct judgement *j, uint64_t *rates, uint64_t *rtts)
+{
+	size_t i, k;
+
+	compare_among(j, NULL, rates, rtts);
+	for (i = 0; i < j->n; i++) {
+		if (!is_member(j->cable[i].end[0]))
+			continue;
+		for (k = 0; k < i && !is_sibling(&j->cable[k], &j->cable[i]); k++)
+			;
+		if (k == i)
+			compare_among(j, &j->cable[i], rates, rtts);
+	}
 }
 
 /*
@@ -288,7 +312,7 @@ static void compare_with_siblings(const struct judgement *j, struct judged *cabl
  */
 static void compare_with_speed(struct judgement *j, uint64_t *rates, uint64_t *speeds)
 {
-	size_t i, n = collect(j, NULL, false, rates, speeds);
+	size_t i, n = collect(j, NULL, rates, speeds);
 	uint64_t rate = verdict_median(rates, 2 * n, true), speed;
 
 	for (i = 0; i < j->n; i++)
@@ -346,12 +370,12 @@ int judgement_make(struct judgement *j, const struct survey *s)
 		judgement_free(j);
 		return -ENOMEM;
 	}
+	survey_number(s);
 	for (h = 0; h < s->nhosts; h++)
 		for (k = 0; k < s->hosts[h]->nports; k++)
 			if (is_first(s, h, &s->hosts[h]->ports[k]))
 				fill_cable(&j->cable[j->n++], s, &s->hosts[h]->ports[k]);
-	for (i = 0; i < j->n; i++)
-		compare_with_siblings(j, &j->cable[i], rates, rtts);
+	compare_with_siblings(j, rates, rtts);
 	compare_with_speed(j, rates, rtts);
 	for (i = 0; i < j->n; i++)
 		verdict_judge(&j->cable[i].verdict, &j->cable[i].cable);

@@ -56,6 +56,9 @@ static bool find_shape(const struct survey *s, uint64_t key, struct shape *shape
 
 		if (!node || !shape_from_sides(node->side, node->cables, &own))
 			continue;
+		/* as of all others, mostly */
+		if (most && same_shape(&own, shape))
+			continue;
 		votes = shape_votes(s, key, &own);
 		if (votes > most) {
 			most = votes;
@@ -225,6 +228,7 @@ struct map *map_new(const struct survey *s, uint64_t key, const uint32_t *index)
 	m->s = s;
 	m->key = key;
 	m->shape = shape;
+	survey_number(s);
 	m->index = map_alloc(s->nhosts, sizeof(*m->index));
 	m->host = map_alloc(shape.nodes, sizeof(*m->host));
 	map_hosts(m, index);
@@ -244,12 +248,9 @@ void map_free(struct map *m)
 
 uint32_t map_index(const struct map *m, const struct survey_host *host)
 {
-	uint32_t i;
+	unsigned int at = survey_place(m->s, host);
 
-	for (i = 0; i < m->s->nhosts; i++)
-		if (m->s->hosts[i] == host)
-			return m->index[i];
-	return MAP_NOBODY;
+	return at < m->s->nhosts ? m->index[at] : MAP_NOBODY;
 }
 
 bool map_link_up(const struct map_link *link)
@@ -278,6 +279,9 @@ int map_key(const struct survey *s, uint64_t *key)
 		for (j = 0; j < s->hosts[i]->nnodes; j++) {
 			uint64_t found = s->hosts[i]->nodes[j].key;
 
+			/* counted already */
+			if (most && found == *key)
+				continue;
 			hosts = key_hosts(s, found);
 			if (hosts < most || (hosts == most && s->hosts[i] != s->self))
 				continue;

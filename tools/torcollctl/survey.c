@@ -48,19 +48,44 @@ void survey_free(struct survey *s)
 		free(s->hosts[i]->ports);
 		free(s->hosts[i]);
 	}
-	if (s)
+	if (s) {
 		free(s->hosts);
+		free(s->slot);
+	}
 	free(s);
+}
+
+/* The slot of a host, or the one where it belongs: one is free at any time. */
+static struct survey_host **find_slot(const struct survey *s, uint64_t id)
+{
+	unsigned int i = (id * 0x9e3779b97f4a7c15) >> 32 & (s->nslots - 1);
+
+	while (s->slot[i] && s->slot[i]->id != id)
+		i = (i + 1) & (s->nslots - 1);
+	return &s->slot[i];
 }
 
 struct survey_host *survey_find(const struct survey *s, uint64_t id)
 {
+	return s->nslots ? *find_slot(s, id) : NULL;
+}
+
+/* Make room for another host, at half of the slots at most. */
+static void grow_slots(struct survey *s)
+{
 	unsigned int i;
 
+	if (2 * s->nhosts < s->nslots)
+		return;
+	free(s->slot);
+	s->nslots = s->nslots ? s->nslots : 16;
+	while (2 * s->nhosts >= s->nslots)
+		s->nslots *= 2;
+	s->slot = calloc(s->nslots, sizeof(struct survey_host *));
+	if (!s->slot)
+		err(2, "no memory for a survey");
 	for (i = 0; i < s->nhosts; i++)
-		if (s->hosts[i]->id == id)
-			return s->hosts[i];
-	return NULL;
+		*find_slot(s, s->hosts[i]->id) = s->hosts[i];
 }
 
 struct survey_host *survey_add_host(struct survey *s, uint64_t id)
@@ -73,6 +98,8 @@ struct survey_host *survey_add_host(struct survey *s, uint64_t id)
 	entry = survey_grow(NULL, 0, sizeof(*entry));
 	entry->host.id = id;
 	s->hosts = survey_grow(s->hosts, s->nhosts, sizeof(struct survey_host *));
+	grow_slots(s);
+	*find_slot(s, id) = &entry->host;
 	s->hosts[s->nhosts++] = &entry->host;
 	return &entry->host;
 }

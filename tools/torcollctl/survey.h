@@ -62,6 +62,7 @@ struct survey_host {
 	struct survey_node *nodes;
 	struct survey_port *ports;
 	unsigned int nnodes, nports;
+	unsigned int at;		/* by survey_number() */
 };
 
 /**
@@ -69,11 +70,14 @@ struct survey_host {
  * @hosts: pointers, sorted by name, then id; @hosts[i]->ports[] are sorted by
  *	device name
  * @self: the host that asked; NULL: not known
+ * @slot: the hosts by id, of survey_add_host(): @nslots, of which most are NULL
  */
 struct survey {
 	struct survey_host **hosts;
 	unsigned int nhosts;
 	struct survey_host *self;
+	struct survey_host **slot;
+	unsigned int nslots;
 };
 
 struct conn;
@@ -137,6 +141,21 @@ struct json_object *survey_json(const struct survey *s);
  * cable on which several hosts are heard has no other end.
  */
 void survey_link(struct survey *s);
+
+/* Note in each host its place in @s->hosts, until that is changed. */
+static inline void survey_number(const struct survey *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nhosts; i++)
+		s->hosts[i]->at = i;
+}
+
+/* The place of a host in @s->hosts as noted, or s->nhosts if it is none of them. */
+static inline unsigned int survey_place(const struct survey *s, const struct survey_host *host)
+{
+	return host->at < s->nhosts && s->hosts[host->at] == host ? host->at : s->nhosts;
+}
 
 /* The host of that number, or NULL. */
 struct survey_host *survey_find(const struct survey *s, uint64_t id);

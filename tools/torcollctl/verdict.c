@@ -88,12 +88,49 @@ static int compare(const void *a, const void *b)
 
 uint64_t verdict_median(uint64_t *values, size_t n, bool upper)
 {
-	size_t zeros = 0;
+	verdict_sort(values, n);
+	return verdict_median_but(values, n, NULL, 0, upper);
+}
 
+void verdict_sort(uint64_t *values, size_t n)
+{
 	qsort(values, n, sizeof(*values), compare);
-	while (zeros < n && !values[zeros])
-		zeros++;
-	return zeros < n ? values[zeros + (n - zeros - !upper) / 2] : 0;
+}
+
+/* Return how many of sorted values are smaller than that one. */
+static size_t count_smaller(const uint64_t *values, size_t n, uint64_t than)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		size_t at = from + (n - from) / 2;
+
+		if (values[at] < than)
+			from = at + 1;
+		else
+			n = at;
+	}
+	return from;
+}
+
+uint64_t verdict_median_but(const uint64_t *values, size_t n, const uint64_t *own, size_t owns,
+			    bool upper)
+{
+	size_t zeros = count_smaller(values, n, 1), i, at, same = 0;
+
+	while (owns && !*own) {
+		own++;
+		owns--;
+	}
+	if (zeros + owns >= n)
+		return 0;
+	at = zeros + (n - zeros - owns - !upper) / 2;
+	/* the place of a value among the others, step by step among all */
+	for (i = 0; i < owns; i++) {
+		same = i && own[i] == own[i - 1] ? same + 1 : 0;
+		at += at >= count_smaller(values, n, own[i]) + same;
+	}
+	return values[at];
 }
 
 int verdict_compare(const struct verdict *a, const struct verdict *b)

@@ -95,6 +95,13 @@ bool verdict_is_measure(const struct verdict_cable *cable);
  */
 uint64_t verdict_median(uint64_t *values, size_t n, bool upper);
 
+/* Sort values. */
+void verdict_sort(uint64_t *values, size_t n);
+
+/* The same of values that are sorted, but for @own, which are some of them, and sorted too. */
+uint64_t verdict_median_but(const uint64_t *values, size_t n, const uint64_t *own, size_t owns,
+			    bool upper);
+
 /* Write a rate into @text: "9.4 Gb/s". Return @text. */
 const char *verdict_rate(char text[32], uint64_t bps);
 
