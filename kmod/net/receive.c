@@ -508,6 +508,17 @@ free:
 /* --- from the device --- */
 
 /*
+ * Return whether a frame belongs to the port's device. What is for a VLAN or
+ * macvlan on top of it is passed on to that one, which may be a port of its own,
+ * and then comes here as well, since it came in by this device. But hellos, to a
+ * group, are of a macvlan and of the device below.
+ */
+static bool is_of_port(const struct tor_port *port, const struct sk_buff *skb)
+{
+	return likely(skb->dev == port->dev);
+}
+
+/*
  * Attribute the coverage of the following code to the fuzzer that sent the
  * frame, if any. Tasks have coverage of their own.
  */
@@ -599,6 +610,10 @@ int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type
 	struct tor_port *port = container_of(type, struct tor_port, type);
 	struct tor_intact in __uninitialized;
 
+	if (!is_of_port(port, skb)) {
+		consume_skb(skb);
+		return NET_RX_SUCCESS;
+	}
 	cover_begin(skb);
 	skb = frame_admit(port, skb, &in);
 	if (skb)
@@ -618,6 +633,10 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 	entry.port = port;
 	list_for_each_entry_safe(skb, next, list, list) {
 		skb_list_del_init(skb);
+		if (!is_of_port(port, skb)) {
+			consume_skb(skb);
+			continue;
+		}
 		cover_begin(skb);
 		skb = frame_admit(port, skb, &in);
 		if (skb)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Devices that a bridge or a bond has, or takes, are no ports; those of a VRF are, and so are those below a macvlan.
+# Devices that a bridge or a bond has, or takes, are no ports; those of a VRF are, and so are those below a macvlan, or below
+# another port.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -72,6 +73,68 @@ beside()
 	node 0 ip link del "$name"
 }
 
+# port_above NODE DEVICE KEY DIRECTION TYPE...: a port of that fabric, on a device on top of the cable's.
+port_above()
+{
+	node "$1" ip link add top link "$2" type "${@:5}" && node "$1" ip link set top up &&
+		node "$1" torcollctl port add "$3" dim 0 dir "$4" dev top
+}
+
+not_above()
+{
+	node 0 ip link del top && node 1 ip link del top
+}
+
+# up NODE PORTS: of all fabrics.
+up()
+{
+	node "$1" torcollctl -j port show | jq -e "length == $2 and all(.[]; .state == \"up\")"
+}
+
+second_fabric()
+{
+	node 0 torcollctl fabric add 3 dims 2 node 0 && node 1 torcollctl fabric add 3 dims 2 node 1 &&
+		port_above 0 d0p 3 plus "$@" && port_above 1 d0m 3 minus "$@" && wait_for 20 up 0 2 && wait_for 20 up 1 2
+}
+
+# many_frames FABRIC: more than a thousand to each node.
+many_frames()
+{
+	torcollctl netns run env TORCOLL_FABRIC="$1" torcoll-perf allreduce -b 1M -e 1M -n 4 -w 0
+}
+
+# at_most NUMBER COUNTED
+at_most()
+{
+	echo "$2"
+	(($2 <= $1))
+}
+
+# above NAME NUMBER TYPE...: two fabrics on a cable, and how many frames the ports may hear of each other's: hellos go to a group,
+# which a macvlan and the device below it both hear.
+above()
+{
+	check "${1}__fabric_below" fabric_on d0p d0m
+	check "${1}__fabric_above" second_fabric "${@:3}"
+	check "${1}__allreduce_right" many_frames 3
+	check "${1}__not_the_frames_of_the_other" at_most "$2" "$(counter 0 drop_fabric)"
+	node 0 torcollctl fabric del 3
+	node 1 torcollctl fabric del 3
+	check "${1}__fabrics_gone" no_fabric
+	check "${1}__gone" not_above
+}
+
+# Both ways of a ring of two on one cable: the other one on a VLAN of it.
+both_ways()
+{
+	node 0 torcollctl fabric add 1 dims 2 cables 2 node 0 &&
+		node 1 torcollctl fabric add 1 dims 2 cables 2 node 1 &&
+		node 0 torcollctl port add 1 dim 0 dir plus dev d0p &&
+		node 1 torcollctl port add 1 dim 0 dir minus dev d0m &&
+		port_above 0 d0p 1 minus vlan id 5 && port_above 1 d0m 1 plus vlan id 5 &&
+		wait_for 20 up 0 2 && wait_for 20 up 1 2
+}
+
 module_load || bail "the module does not load"
 torus_up 2 --no-fabric
 
@@ -86,4 +149,12 @@ node 0 ip link del macvlan0
 check passthru__fabric_gone no_fabric
 beside vrf0 sh -c "ip link add vrf0 type vrf table 9 && ip link set vrf0 up && ip link set d0p master vrf0"
 beside macvlan0 ip link add macvlan0 link d0p up type macvlan mode bridge
+above above_vlan 0 vlan id 5
+above above_macvlan 1000 macvlan mode bridge
+check both_ways__up both_ways
+check both_ways__allreduce_right many_frames 1
+# where the guest has no time, some frames are sent again, and a link may go down; not all frames, nor at each hello
+check both_ways__nothing_comes_twice at_most 100 "$(counters rx_duplicates 2)"
+check both_ways__no_link_goes_down at_most 8 "$(counters link_downs 2)"
+check both_ways__gone eval 'no_fabric && not_above'
 finish
