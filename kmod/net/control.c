@@ -42,7 +42,7 @@ static const void *control_payload(struct tor_entry *entry, struct sk_buff *skb,
 static void count_loss(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
 		       const struct tor_hello *hello)
 {
-	u64 interval = min_t(u64, hello->interval_ms, 10 * MSEC_PER_SEC) * NSEC_PER_MSEC;
+	u64 interval = min_t(u64, (u64)hello->interval_ms * NSEC_PER_MSEC, TOR_HELLO_RAREST);
 
 	if (hello->more)
 		tor_loss_hello(&port->loss, entry->ctx.now,

@@ -190,7 +190,7 @@ static void change_explain(struct tor_change *change, const struct tor_node *nod
 
 	if (change->to == TOR_CABLE_WAITING && change->from > TOR_CABLE_WAITING)
 		snprintf(change->reason, sizeof(change->reason), "nothing heard for %llu ms",
-			 TOR_HELLO_MISSES * tor_div64(node->hello_ns, NSEC_PER_MSEC));
+			 tor_div64(tor_cable_patience(node, port->cable), NSEC_PER_MSEC));
 	else if (reason && change->to != TOR_CABLE_WAITING)
 		strscpy(change->reason, reason, sizeof(change->reason));
 }

@@ -201,7 +201,7 @@ static void check_routes(struct fuzz_in *in)
 /* Nobody says anything, and the timer comes in time. */
 static void be_silent(void)
 {
-	u64 end = ctx.now + (TOR_HELLO_MISSES + 1) * node.hello_ns;
+	u64 end = ctx.now + TOR_HELLO_MISSES * TOR_HELLO_RAREST + node.hello_ns;
 
 	while (ctx.now < end) {
 		ctx.now += tor_link_tick_ns(&node);
@@ -230,7 +230,7 @@ static void event(struct fuzz_in *in)
 	case 3:
 		tor_link_tick(&ctx, &node);
 		/* a timer that was late says nothing; but after so much silence nobody is believed */
-		if (heard_at[port] && ctx.now - heard_at[port] > TOR_HELLO_MISSES * node.hello_ns) {
+		if (heard_at[port] && ctx.now - heard_at[port] > tor_cable_patience(&node, port)) {
 			be_silent();
 			must(node.cable[port].state != TOR_CABLE_UP);
 		}

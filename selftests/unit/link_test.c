@@ -56,6 +56,84 @@ static void tor_link_tick__lost_time_is_nobodys_silence(void **state)
 			TOR_HELLO_MISSES * a.hello_ns + tor_link_tick_ns(&a));
 }
 
+/* Hand all that was sent to the other one. */
+static void exchange(struct tor_node *a, struct tor_node *b)
+{
+	struct host_frame f;
+	u32 i;
+
+	for (i = 0; i < host.nsent; i++) {
+		/* an answer may move the others */
+		f = host.sent[i];
+		if (!f.port)
+			deliver(&f, b, 1);
+		else if (f.port == 1)
+			deliver(&f, a, 0);
+	}
+	host_forget_sent();
+}
+
+/* So many ms pass, and none hears anything but hellos. */
+static void hellos_pass(struct tor_node *a, struct tor_node *b, u32 ms)
+{
+	u32 i;
+
+	for (i = 0; i < ms; i += 5) {
+		ctx.now += 5 * NSEC_PER_MSEC;
+		if (ctx.now >= a->ticked + tor_link_tick_ns(a))
+			tor_link_tick(&ctx, a);
+		exchange(a, b);
+		if (ctx.now >= b->ticked + tor_link_tick_ns(b))
+			tor_link_tick(&ctx, b);
+		exchange(a, b);
+	}
+}
+
+/* Where intervals differ, the longer one says when a neighbour is silent. */
+static void tor_cable_tick__neighbour_says_hello_rarely(void **state)
+{
+	static const u32 interval[][2] = { { 200, 1000 }, { 200, 800 }, { 100, 400 }, { 1000, 200 } };
+	struct tor_node a, b;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(interval); i++) {
+		pair_up(&a, &b);
+		exchange(&a, &b);
+		a.hello_ns = interval[i][0] * NSEC_PER_MSEC;
+		b.hello_ns = interval[i][1] * NSEC_PER_MSEC;
+		hellos_pass(&a, &b, 20000);
+		assert_int_equal(a.cable[0].downs, 0);
+		assert_int_equal(b.cable[1].downs, 0);
+	}
+	/* a has said that it is the rare one */
+	assert_int_equal(tor_cable_patience(&b, 1), TOR_HELLO_MISSES * a.hello_ns);
+	for (i = 0; i < 60; i++) {
+		ctx.now += 50 * NSEC_PER_MSEC;
+		tor_link_tick(&ctx, &b);
+		assert_true(b.cable[1].state == TOR_CABLE_UP || i > 40);
+	}
+	ctx.now += 50 * NSEC_PER_MSEC;
+	tor_link_tick(&ctx, &b);
+	assert_int_equal(b.cable[1].state, TOR_CABLE_WAITING);
+	/* for whom another device is to be awaited that long */
+	tor_cable_close(&ctx, &b, 1, false);
+	assert_int_equal(tor_cable_patience(&b, 1), TOR_HELLO_MISSES * b.hello_ns);
+}
+
+/* Who claims to say hello once a day is not waited for that long. */
+static void tor_cable_hello__interval_has_a_bound(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	a.hello_ns = 86400 * (u64)NSEC_PER_SEC;
+	tor_hello_tick(&ctx, &a);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(tor_cable_patience(&b, 1), TOR_HELLO_MISSES * TOR_HELLO_RAREST);
+}
+
 static void tor_cable_alive__as_good_as_a_hello(void **state)
 {
 	struct tor_node a, b;
@@ -537,6 +615,8 @@ int main(void)
 		LINK_TEST(tor_cable_stranger__until_silence_or_one_of_ours),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
+		LINK_TEST(tor_cable_tick__neighbour_says_hello_rarely),
+		LINK_TEST(tor_cable_hello__interval_has_a_bound),
 		LINK_TEST(tor_cable_alive__as_good_as_a_hello),
 		LINK_TEST(tor_cable_alive__only_what_is_up),
 		LINK_TEST(tor_link_tick__comes_back),

@@ -88,6 +88,11 @@ static void cable_agree_frame(struct tor_cable *c)
 	WRITE_ONCE(c->takes, takes);
 }
 
+u64 tor_cable_patience(const struct tor_node *node, u32 cable)
+{
+	return TOR_HELLO_MISSES * max_t(u64, node->hello_ns, node->cable[cable].peer_interval);
+}
+
 void tor_cable_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 frame_size)
 {
 	struct tor_cable *c = &node->cable[cable];
@@ -121,6 +126,7 @@ void tor_cable_close(struct tor_ctx *ctx, struct tor_node *node, u32 cable, bool
 {
 	cable_forget_neighbour(&node->cable[cable]);
 	/* another device or neighbour may come */
+	node->cable[cable].peer_interval = 0;
 	WRITE_ONCE(node->cable[cable].takes, 0);
 	cable_set_state(ctx, node, cable, absent ? TOR_CABLE_ABSENT : TOR_CABLE_NO_CARRIER);
 	tor_hello_spread_news(ctx, node);
@@ -236,6 +242,7 @@ void tor_cable_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, cons
 	c->peer_ndim = hello->ndim;
 	memcpy(c->peer_side, hello->side, sizeof(c->peer_side));
 	c->peer_frame_size = hello->frame_size;
+	c->peer_interval = min_t(u64, (u64)hello->interval_ms * NSEC_PER_MSEC, TOR_HELLO_RAREST);
 	c->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
 	c->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
 	static_assert(sizeof(c->peer_version) == sizeof(hello->version));
@@ -322,7 +329,7 @@ void tor_cable_tick(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 			c->heard = ctx->now;
 	}
 	if (c->state <= TOR_CABLE_NO_CARRIER || !c->heard ||
-	    ctx->now <= c->heard + TOR_HELLO_MISSES * node->hello_ns)
+	    ctx->now <= c->heard + tor_cable_patience(node, cable))
 		return;
 	cable_forget_neighbour(c);
 	cable_agree_frame(c);

@@ -12,8 +12,9 @@
  *
  * A cable is up while hellos come from the neighbour and the link that the shape
  * expects there and report that hellos of this node are received. It is down
- * when TOR_HELLO_MISSES intervals pass without a hello or any other frame. The
- * other end's cable may be any of that link.
+ * when TOR_HELLO_MISSES intervals pass without a hello or any other frame: of
+ * the two ends the longer ones, since only their hellos say how often they come.
+ * The other end's cable may be any of that link.
  *
  * A cable that goes down is down at once. A cable that comes up repeatedly is up
  * only as often as a damper (damper.h) allows, and TOR_CABLE_FLAPPING in
@@ -34,6 +35,7 @@
 #define TOR_LINK_CABLES		4
 #define TOR_MAX_CABLES		(TOR_LINK_CABLES * TOR_MAX_PORTS)
 #define TOR_HELLO_MISSES	3
+#define TOR_HELLO_RAREST	(10 * (u64)NSEC_PER_SEC)	/* of what a neighbour's may say */
 
 static inline u32 tor_cable(u32 port, u32 k)
 {
@@ -102,6 +104,8 @@ const char *tor_cable_state_name(enum tor_cable_state state);
  * @peer_sent: frames that its device had sent, modulo 2^32, when it sent the last
  *	hello, that one included
  * @peer_cables: of the neighbour's rings of 2
+ * @peer_interval: of its hellos, ns, up to TOR_HELLO_RAREST; kept until the
+ *	device goes, since it says how long the neighbour was waited for
  * @was: the state before the last change, which was at @since, ns
  * @downs: times that it was up and went down
  * @ups: limits how often it goes up
@@ -139,6 +143,7 @@ struct tor_cable {
 	u32 peer_rates;
 	u32 peer_sent;
 	u8 peer_cables;
+	u64 peer_interval;
 	struct tor_damper ups;
 	atomic_t echoes;
 	atomic64_t damaged;
@@ -146,6 +151,12 @@ struct tor_cable {
 
 struct tor_hdr;
 struct tor_hello;
+
+/*
+ * Return how long the other end of @cable may be silent before it counts as gone,
+ * ns. Context: the node's lock held.
+ */
+u64 tor_cable_patience(const struct tor_node *node, u32 cable);
 
 /**
  * tor_cable_open - a cable has a device with carrier
