@@ -371,6 +371,31 @@ static void tor_cable_hello__three_on_a_wire_are_answered_seldom(void **state)
 	assert_int_equal(host.nsent, sent + 10 + 2);
 }
 
+/*
+ * Of entries on two processors the one that began later may have the lock first: time goes back for the other, and is no time in
+ * which anything was earned.
+ */
+static void tor_hello_spread_news__time_goes_back(void **state)
+{
+	struct tor_node a, b;
+	u32 sent;
+
+	(void)state;
+	pair_up(&a, &b);
+	do {
+		a.news = true;
+		a.view.downs++;
+	} while (tor_hello_spread_news(&ctx, &a));
+	assert_int_equal(a.floods, 0);
+	a.cable[0].answered = ctx.now;
+	ctx.now -= NSEC_PER_MSEC;
+	assert_false(tor_hello_spread_news(&ctx, &a));
+	assert_int_equal(a.floods, 0);
+	sent = host.nsent;
+	tor_hello_answer(&ctx, &a, 0);
+	assert_int_equal(host.nsent, sent);
+}
+
 /* The neighbour says that it hears @node, or that it does not. */
 static void hear(struct tor_node *node, struct tor_node *peer, bool hears)
 {
@@ -626,6 +651,7 @@ int main(void)
 		LINK_TEST(tor_cable_hello__restarted_neighbour),
 		LINK_TEST(tor_cable_open__both_at_once),
 		LINK_TEST(tor_cable_hello__three_on_a_wire_are_answered_seldom),
+		LINK_TEST(tor_hello_spread_news__time_goes_back),
 		LINK_TEST(tor_cable_hello__who_flaps_is_held_down),
 		LINK_TEST(tor_cable_hello__all_is_told_seldom),
 		LINK_TEST(tor_cable_foreign__another_version),

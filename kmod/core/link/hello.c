@@ -96,8 +96,12 @@ static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node,
 static void hello_earn_floods(struct tor_node *node, u64 now)
 {
 	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
-	u64 earned = tor_div64(now - node->flooded, every);
+	u64 earned;
 
+	/* an entry on another processor may have begun later and come first */
+	if (now <= node->flooded)
+		return;
+	earned = tor_div64(now - node->flooded, every);
 	if (!earned)
 		return;
 	/* the rest of an interval counts, unless there are as many as there may be */
@@ -133,7 +137,7 @@ void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 	struct tor_cable *c = &node->cable[cable];
 
 	/* with three devices on one wire all would answer all without end */
-	if (c->answered && ctx->now - c->answered < tor_div64(node->hello_ns, 4))
+	if (c->answered && ctx->now < c->answered + tor_div64(node->hello_ns, 4))
 		return;
 	c->answered = ctx->now;
 	hello_pick_records(node, TOR_VIEW_ANSWER);
