@@ -208,7 +208,11 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	} else {
 		error = srtt > rtt ? srtt - rtt : rtt - srtt;
 		rttvar = rttvar - rttvar / 4 + error / 4;
-		srtt = max(srtt - srtt / 8 + rtt / 8, 1U);
+		/* rounded such that it gets there: what is left of a us would be a queue */
+		if (srtt > rtt)
+			srtt -= DIV_ROUND_UP(srtt - rtt, 8);
+		else
+			srtt += DIV_ROUND_UP(rtt - srtt, 8);
 	}
 	WRITE_ONCE(path->srtt, srtt);
 	WRITE_ONCE(path->rttvar, rttvar);
