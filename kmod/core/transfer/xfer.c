@@ -180,28 +180,54 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 }
 
 /*
+ * Return whether an answer may tell the round trip without queues. The last frame
+ * of a message may be short, and cross many hops in less time than long ones
+ * need, which would then look like a queue. Of few frames it need not follow the
+ * others: there it must not have arrived when the answer was given, whose stamp
+ * is then of another one, and these are as long as can be.
+ */
+static bool tx_tells_min(const struct tor_tx *tx, const struct tor_ack *ack)
+{
+	u32 last = tx->frames - 1;
+
+	return tx->frames > TOR_WINDOW_FIRST ||
+	       (ack->state == TORCOLL_ACK_OK && ack->base <= last &&
+		!(ack->mask >> (last - ack->base) & 1));
+}
+
+/*
+ * Follow the round trip without queues: down at once, up slowly, as most of what
+ * takes longer is a queue.
+ */
+static void tx_round_trip_min(struct tor_path *path, u32 rtt)
+{
+	u32 rtt_min = READ_ONCE(path->rtt_min);
+	u32 fine = min_t(u32, rtt, TOR_RTO_MAX / NSEC_PER_USEC) * TOR_RTT_FINE;
+
+	static_assert(TOR_RTO_MAX / NSEC_PER_USEC < U32_MAX / TOR_RTT_FINE);
+	if (rtt_min && fine > rtt_min)
+		fine = rtt_min + DIV_ROUND_UP(fine - rtt_min, 16384);
+	WRITE_ONCE(path->rtt_min, fine);
+}
+
+/*
  * RFC 6298, section 2, with the stamp that the receiver echoes, so repeated
  * frames count as well.
  */
-static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
+static void tx_round_trip(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 {
 	struct tor_path *path = tx->path;
-	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - stamp;
+	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - ack->stamp;
 	u32 srtt = READ_ONCE(path->srtt);
 	u32 rttvar = READ_ONCE(path->rttvar);
-	u32 error, fine, rtt_min, slowest;
+	u32 error, slowest;
 
 	/* a stamp is not trusted */
-	if (!stamp || rtt > TOR_RTT_MAX / NSEC_PER_USEC)
+	if (!ack->stamp || rtt > TOR_RTT_MAX / NSEC_PER_USEC)
 		return;
 	rtt = max(rtt, 1U);
-	static_assert(TOR_RTO_MAX / NSEC_PER_USEC < U32_MAX / TOR_RTT_FINE);
-	rtt_min = READ_ONCE(path->rtt_min);
-	fine = min_t(u32, rtt, TOR_RTO_MAX / NSEC_PER_USEC) * TOR_RTT_FINE;
-	if (!rtt_min || fine < rtt_min)
-		WRITE_ONCE(path->rtt_min, fine);
-	else	/* a longer path is learned slowly: most of what takes longer is a queue */
-		WRITE_ONCE(path->rtt_min, rtt_min + DIV_ROUND_UP(fine - rtt_min, 16384));
+	if (tx_tells_min(tx, ack))
+		tx_round_trip_min(path, rtt);
 	if (!srtt) {
 		srtt = rtt;
 		rttvar = rtt / 2;
@@ -232,7 +258,7 @@ static u32 tx_queued(const struct tor_tx *tx)
 	u32 srtt = READ_ONCE(tx->path->srtt);
 	u32 rtt_min = READ_ONCE(tx->path->rtt_min) / TOR_RTT_FINE;
 
-	return srtt > rtt_min ? tor_div64((u64)tx->window * (srtt - rtt_min), srtt) : 0;
+	return rtt_min && srtt > rtt_min ? tor_div64((u64)tx->window * (srtt - rtt_min), srtt) : 0;
 }
 
 /*
@@ -333,7 +359,7 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 	bool was_blocked = tx->blocked;
 	u32 newly;
 
-	tx_round_trip(tx, ack->stamp, now);
+	tx_round_trip(tx, ack, now);
 
 	/* frames that were never sent cannot have arrived */
 	base = min(base, tx->next);

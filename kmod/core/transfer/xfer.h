@@ -50,8 +50,9 @@
  * struct tor_path - state of the path to a rank, kept between transfers
  * @srtt: smoothed round trip, us; 0: unknown
  * @rttvar: its mean deviation, us
- * @rtt_min: the recent minimum, up to TOR_RTO_MAX: a round trip without queues,
- *	in TOR_RTT_FINE parts of a us, so that it follows paths of some us, too
+ * @rtt_min: the recent minimum, up to TOR_RTO_MAX: a round trip without queues
+ *	of frames that are not the last of a few, in TOR_RTT_FINE parts of a us,
+ *	so that it follows paths of some us, too; 0: unknown
  * @window: last good number of frames in flight
  * @due: delayed acknowledgements, see due.c; 0: none
  *
