@@ -269,6 +269,25 @@ static void tor_loss_hello__an_older_hello_after_a_newer(void **state)
 	assert_int_equal(cable.loss.lost, 5);
 }
 
+/* Of two hellos, whose entries two processors began, the one that began first comes second. */
+static void tor_loss_hello__time_goes_back(void **state)
+{
+	u32 i, k;
+
+	/* at any place of a window */
+	for (i = 0; i < 2 * TOR_LOSS_WINDOW; i++) {
+		setup(state);
+		begin(0, 0);
+		interval(100, 50);
+		for (k = 0; k < i; k++)
+			interval(100, 100);
+		cable.now -= INTERVAL + NSEC_PER_MSEC;
+		interval(100, 100);
+		settle();
+		assert_int_equal(cable.loss.lost, 50);
+	}
+}
+
 static void tor_loss_hello__silence(void **state)
 {
 	(void)state;
@@ -317,6 +336,7 @@ int main(void)
 		cmocka_unit_test_setup(tor_loss_hello__a_long_queue_is_no_loss, setup),
 		cmocka_unit_test_setup(tor_loss_hello__a_doubled_hello, setup),
 		cmocka_unit_test_setup(tor_loss_hello__an_older_hello_after_a_newer, setup),
+		cmocka_unit_test_setup(tor_loss_hello__time_goes_back, setup),
 		cmocka_unit_test_setup(tor_loss_hello__silence, setup),
 		cmocka_unit_test_setup(tor_loss_stop__what_a_closed_port_misses, setup),
 	};

@@ -43,6 +43,8 @@ void tor_loss_hello(struct tor_loss *loss, u64 now, u64 interval, u32 epoch, u32
 		/* an older hello: the last one said more */
 		return;
 	}
+	/* entries on two processors end in another order than they begin */
+	now = max(now, loss->heard);
 	if (loss_continues(loss, now, epoch, sent))
 		loss->missing += (s64)(u32)(sent - loss->sent) - (u32)(received - loss->received);
 	else

@@ -64,7 +64,7 @@ struct tor_loss {
 /**
  * tor_loss_hello - count what was lost up to a hello
  * @loss: of the port that it came in by
- * @now: monotonic time, ns
+ * @now: monotonic time, ns; less than at the last hello: as much
  * @interval: of this node's hellos, ns
  * @epoch: of the neighbour, not 0
  * @sent: frames that its port has sent, this hello included; modulo 2^32
