@@ -129,7 +129,7 @@ def test_prototype__is_the_headers(function: str) -> None:
 NOT_BOUND = re.compile(
     r"torcoll_(i?(allreduce|reduce|reduce_scatter|allgather|broadcast|gather|scatter|alltoall|halo|scan|exscan|send|recv"
     r"|barrier)v?"
-    r"|run|start|wait|wait_fds|wait_any|wait_all|fabrics|deadline|eventfd|strerror|\w+_by_name)")
+    r"|run|run_until|start|wait|wait_fds|wait_any|wait_all|fabrics|deadline|eventfd|strerror|\w+_by_name)")
 
 
 def test_functions__all_bound_or_left_out_on_purpose() -> None:

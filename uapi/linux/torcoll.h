@@ -439,13 +439,13 @@ struct torcoll_submit {
 	__s32 status;			/* out, with TORCOLL_OP_WAIT: as in torcoll_wait */
 	__u32 chosen;			/* out: enum torcoll_algorithm that executes the op */
 	__u64 recv_counts;		/* alltoall: __u64[ranks], if @counts are given; else 0 */
-	__u64 wait_ns;			/* TORCOLL_OP_WAIT: until then at most; 0: no limit */
+	__u64 wait_ns;			/* TORCOLL_OP_WAIT: the wait for the result; 0: no limit */
 };
 
 /*
  * Return when the op is complete, with @status set. If it is not complete at @wait_ns, the call
  * returns ETIMEDOUT, and EINTR after a signal: with @op, the op goes on and is waited for with
- * TORCOLL_IOC_WAIT; without, it was not started.
+ * TORCOLL_IOC_WAIT; without, it was not started. A wait for a slot ends at @deadline_ns only.
  */
 #define TORCOLL_OP_WAIT		(1U << 0)
 #define TORCOLL_OP_NOWAIT	(1U << 1)	/* EBUSY instead of waiting for a free op slot */
