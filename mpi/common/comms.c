@@ -12,22 +12,55 @@
 
 #include "wait.h"
 
-/* Comms that are open, and how many there were when the user could have no other one. */
+/*
+ * Comms that are open, how many there were when this process was refused one, and
+ * when to ask again all the same: others of the user may have closed theirs, or the
+ * limit been raised. A refusal costs the others up to a timeout, so that they spend
+ * a twentieth of their time at most.
+ */
 static uint32_t open_comms, too_many = UINT32_MAX;
+static uint64_t again_ns;
 
-static void note_join(int err)
+#define AGAIN_TIMEOUTS	20
+#define AGAIN_MIN_S	300
+
+static uint64_t milliseconds(uint64_t seconds)
+{
+	return seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds;
+}
+
+static void note_refusal(uint64_t timeout)
+{
+	uint64_t pause = timeout > UINT64_MAX / AGAIN_TIMEOUTS ? UINT64_MAX : AGAIN_TIMEOUTS * timeout;
+
+	if (pause < AGAIN_MIN_S)
+		pause = AGAIN_MIN_S;
+	__atomic_store_n(&again_ns, torcoll_deadline(milliseconds(pause)), __ATOMIC_RELAXED);
+	__atomic_store_n(&too_many, __atomic_load_n(&open_comms, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+/* What was given when as many were too many shows that there is room again. */
+static void note_success(void)
+{
+	uint32_t open = __atomic_fetch_add(&open_comms, 1, __ATOMIC_RELAXED);
+
+	if (open >= __atomic_load_n(&too_many, __ATOMIC_RELAXED))
+		__atomic_store_n(&too_many, UINT32_MAX, __ATOMIC_RELAXED);
+}
+
+static void note_join(int err, uint64_t timeout)
 {
 	if (!err)
-		__atomic_add_fetch(&open_comms, 1, __ATOMIC_RELAXED);
+		note_success();
 	else if (err == -EDQUOT)
-		__atomic_store_n(&too_many, __atomic_load_n(&open_comms, __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+		note_refusal(timeout);
 }
 
 bool tmpi_has_room(void)
 {
 	return __atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
-	       __atomic_load_n(&too_many, __ATOMIC_RELAXED);
+		       __atomic_load_n(&too_many, __ATOMIC_RELAXED) ||
+	       torcoll_deadline(0) >= __atomic_load_n(&again_ns, __ATOMIC_RELAXED);
 }
 
 void tmpi_close(struct torcoll_comm *comm)
@@ -79,12 +112,10 @@ static int join_wait(struct tmpi_join *join)
 	return join->err;
 }
 
-/* Of seconds, which may be more than there are milliseconds. None: 0. */
+/* None: 0. */
 static uint64_t deadline_in(uint64_t seconds)
 {
-	if (!seconds)
-		return 0;
-	return torcoll_deadline(seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds);
+	return seconds ? torcoll_deadline(milliseconds(seconds)) : 0;
 }
 
 void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const uint64_t drawn[2],
@@ -100,5 +131,5 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->config.deadline_ns = deadline_in(timeout);
 	join->err = join_wait(join);
 	join->config.secret = NULL;
-	note_join(join->err);
+	note_join(join->err, timeout);
 }

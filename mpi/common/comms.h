@@ -25,7 +25,7 @@ static inline enum tmpi_able tmpi_able(int err)
 
 /* What the user is told of a communicator for whose comm a rank has no room. */
 #define TMPI_NO_ROOM \
-	"is not taken, and so it may be with others made later: at a rank the user may have no other comm (torcollctl limit)"
+	"gets no comm, and so it may be with others made later: at a rank a limit of the user is reached (torcollctl limit)"
 
 /**
  * struct tmpi_join - making a comm
@@ -67,8 +67,8 @@ void tmpi_close(struct torcoll_comm *comm);
  * tmpi_has_room - whether to ask for another comm
  *
  * A user's comms are limited, and a refusal costs the other ranks the time that they
- * wait for this one: so a process that was refused one asks only when it has fewer
- * comms than it had then.
+ * wait for this one: so a process that was refused one asks when it has fewer comms
+ * than it had then, or 20 times the timeout later, 5 minutes at least.
  */
 bool tmpi_has_room(void);
 

@@ -134,7 +134,7 @@ comms_are_few()
 {
 	check comms__are_few few_comms "$@"
 	check comms__one_call_waits grep -x "comms, 0 wrong" "$work/comms"
-	check comms__few_are_told says comms 'is not taken, .* (torcollctl limit)'
+	check comms__few_are_told says comms 'gets no comm, .* (torcollctl limit)'
 	check comms__that_are_freed_leave_room all_taken comms 5 5
 }
 

@@ -15,9 +15,11 @@
 /* ---- the library, as far as joins call it ---- */
 
 /* The clock is at 1. */
+static uint64_t now_ms;
+
 uint64_t torcoll_deadline(uint64_t ms)
 {
-	return ms == UINT64_MAX ? UINT64_MAX : ms + 1;
+	return ms == UINT64_MAX ? UINT64_MAX : now_ms + ms + 1;
 }
 
 static uint64_t asked_ns;
@@ -212,6 +214,36 @@ static void room__is_not_asked_for_again(void **state)
 	refusal = 0;
 }
 
+/* Others of the user may have closed theirs: also a process that was refused its first one asks again. */
+static void room__is_asked_for_much_later(void **state)
+{
+	struct torcoll_comm *comm[2];
+
+	(void)state;
+	refusal = -EDQUOT;
+	assert_null(join(30));
+	now_ms += 599999;
+	assert_false(tmpi_has_room());
+	now_ms++;
+	assert_true(tmpi_has_room());
+	/* refused again, by a process that waits for ever, or for less */
+	assert_null(join(0));
+	now_ms += 299999;
+	assert_false(tmpi_has_room());
+	now_ms++;
+	assert_true(tmpi_has_room());
+	assert_null(join(UINT64_MAX));
+	now_ms += UINT32_MAX;
+	assert_false(tmpi_has_room());
+	refusal = 0;
+	/* what is given shows that there is room */
+	for (int i = 0; i < 2; i++)
+		comm[i] = join(1);
+	assert_true(tmpi_has_room());
+	for (int i = 0; i < 2; i++)
+		tmpi_close(comm[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +252,7 @@ int main(void)
 		cmocka_unit_test(fabric__not_named_is_the_only_one),
 		cmocka_unit_test(join__any_timeout),
 		cmocka_unit_test(room__is_not_asked_for_again),
+		cmocka_unit_test(room__is_asked_for_much_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
