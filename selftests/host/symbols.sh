@@ -23,7 +23,7 @@ exported()
 packaged()
 {
 	exported | sed -E 's/@@?TORCOLL_(.*)/@TORCOLL_\1 \1.0/
-		s/^(torcoll_(fabrics|wait_all|wait_any|wait_fds)@TORCOLL_0.1) .*/\1 0.2.0/'
+		s/^(torcoll_(fabrics|run_until|wait_all|wait_any|wait_fds)@TORCOLL_0.1) .*/\1 0.2.0/'
 }
 
 declared()
