@@ -91,7 +91,9 @@ fi
 ops=$(counter 2 ops) failed=$(counter 2 ops_failed)
 ends left_in_peace >/dev/null
 ends left >/dev/null
-is counter__calls_of_ranks "$(($(counter 2 ops) - ops)) $(($(counter 2 ops_failed) - failed))" "3 2"
+# one of the two may come when the comm has failed already, and is refused
+calls_counted() { [[ "$(($(counter 2 ops) - ops)) $(($(counter 2 ops_failed) - failed))" == "3 "[12] ]]; }
+eventually counter__calls_of_ranks 15 calls_counted
 
 # A node by itself. What is left of other comms, which may still be told something, is charged.
 eventually one_node__quiet_before 30 nothing_charged
