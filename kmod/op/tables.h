@@ -3,9 +3,9 @@
  * The tables by which AUTO chooses the plans of a comm's ops: see
  * core/choose/choose.h. They are made when a collective is first called, and
  * charged to the comm's user. That takes milliseconds, as all plans are walked,
- * and where few nodes are alike it takes seconds, unless the process
- * is killed; so a comm copies them from another one of the fabric with the same
- * ranks, if there is one.
+ * and seconds where few nodes are alike, unless the process is killed; so a comm
+ * copies them from another one of the fabric with the same ranks, if there is
+ * one.
  *
  * Locking: the list of groups that have some, and which of a group others may
  * copy, are covered by fabric->tables_lock, a mutex that is taken last. Making

@@ -4,7 +4,8 @@
  *
  * Every rank has a timer that interrupts it all MS, and makes comms of the same ranks. Each is joined late by another
  * rank, so that all others wait under signals. Nobody may notice. The same with comms that are shrunk, of one rank of each
- * node, also if calls have deadlines that pass, and are repeated. Rank 0 then leaves calls that a signal interrupted: with other values, by closing the comm and by closing the file.
+ * node, also if calls have deadlines that pass, and are repeated. Rank 0 then leaves calls that a signal interrupted: with
+ * other values, by closing the comm and by closing the file.
  */
 #include <errno.h>
 #include <fcntl.h>
