@@ -354,6 +354,8 @@ static void team_end(struct tor_team *team, int err)
 	why = tor_join_explain(nodes, err, text);
 	if (err)
 		team_end_nodes(team);
+	else
+		tor_group_share_epochs(nodes);
 	team_close(team, err, missing, why);
 }
 

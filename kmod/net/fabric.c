@@ -367,6 +367,8 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	fabric->node.rates = tor_terms_hash(&fabric->rates);
 	mutex_init(&fabric->tables_lock);
 	INIT_LIST_HEAD(&fabric->tables);
+	spin_lock_init(&fabric->epochs_lock);
+	INIT_LIST_HEAD(&fabric->epochs);
 	tor_observe_init(&fabric->observed);
 	refcount_set(&fabric->refs, 1);
 	INIT_WORK(&fabric->end_work, end_work);

@@ -113,6 +113,7 @@ struct tor_counters {
  * @group: by tag
  * @rates: by which plans of new comms are chosen; written under RTNL and lock
  * @tables: groups that have tables of plans; @tables_lock, see op/tables.h
+ * @epochs: lists that comms share; @epochs_lock, see op/epochs.h
  * @observed: durations of ops; has a lock of its own, the innermost
  */
 struct tor_fabric {
@@ -129,6 +130,8 @@ struct tor_fabric {
 	struct tor_rates rates;
 	struct mutex tables_lock;
 	struct list_head tables;
+	spinlock_t epochs_lock;
+	struct list_head epochs;
 	struct tor_observations observed;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_CABLES];

@@ -12,6 +12,7 @@
 #include "local/team.h"
 #include "net/reroute.h"
 #include "op/endpoint.h"
+#include "op/epochs.h"
 #include "op/op.h"
 #include "op/tables.h"
 
@@ -307,7 +308,7 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 	join->a.ranks = group->comm.ranks;
 	join->member = group->comm.member;
 	join->team = group->comm.team;
-	join->a.epoch = group->comm.epoch;
+	join->a.epoch = group->epochs->epoch;
 	join->a.unit = tor_fabric_unit(fabric);
 	if (!join->a.unit && group->comm.ranks > 1) {
 		*why = "this node has no port";
@@ -335,8 +336,10 @@ static int take_join(struct tor_group *group, struct tor_group_config *cfg, int 
 	bool had_failed;
 
 	err = err ? tor_group_cancel(group, err, &had_failed) : group->join.a.error;
-	if (!err)
+	if (!err) {
+		tor_group_share_epochs(group);
 		return 0;
+	}
 	*why = tor_join_explain(group, err, cfg->text);
 	*missing = err == -ETIMEDOUT ? group->join.a.missing : TOR_NO_RANK;
 	end_join(group);
@@ -405,7 +408,7 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
 			continue;
 		rank = tor_comm_rank(&group->comm, asking);
-		return rank != TOR_NO_RANK && group->comm.epoch[rank] == epoch ?
+		return rank != TOR_NO_RANK && tor_comm_agreed(&group->comm, rank) == epoch ?
 		       TOR_HERITAGE_COMMON : TOR_HERITAGE_WITHOUT;
 	}
 	return TOR_HERITAGE_NONE;
@@ -474,7 +477,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 	shrink->a.room = group->room;
 	shrink->member = group->member;
 	shrink->order = group->order;
-	shrink->a.epoch = group->comm.epoch;
+	shrink->a.epoch = group->epochs->epoch;
 	shrink->a.unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
 	return group;
 }
@@ -559,6 +562,7 @@ static int take_heir(struct tor_group *group, struct tor_group_config *cfg, int 
 		 * not
 		 */
 		tor_tables_init(group, &from->chooser->rates);
+		tor_group_share_epochs(group);
 		return 0;
 	}
 	if (cfg->goes_on) {

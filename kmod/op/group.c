@@ -12,6 +12,7 @@
 #include "memory/buffers.h"
 #include "netlink/netlink.h"
 #include "op/endpoint.h"
+#include "op/epochs.h"
 #include "op/series.h"
 #include "op/slot.h"
 #include "op/tables.h"
@@ -179,7 +180,7 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	/* epochs and paths are in the group on the wire */
 	if (!group->kind->on_wire)
 		return bytes;
-	return bytes + (u64)comm->ranks * (sizeof(*comm->epoch) + sizeof(*comm->seen)) +
+	return bytes + tor_epochs_bytes(comm->ranks) +
 	       tor_comm_away_words(comm->ranks) * sizeof(*comm->away) +
 	       memory_of_lists(group) + tor_path_groups(comm->ranks) * sizeof(*comm->path);
 }
@@ -191,11 +192,24 @@ static u64 memory_of_paths(const struct tor_group *group)
 				      sizeof(struct tor_path) : 0;
 }
 
+/* Return the memory of its epochs that other groups account for. */
+static u64 memory_shared(const struct tor_group *group)
+{
+	const struct tor_epochs *epochs;
+	u64 bytes;
+
+	rcu_read_lock();
+	epochs = READ_ONCE(group->epochs);
+	bytes = epochs ? tor_epochs_saved(epochs) : 0;
+	rcu_read_unlock();
+	return bytes;
+}
+
 u64 tor_group_memory(const struct tor_group *group)
 {
 	u64 made = (u64)atomic_read(&group->comm.path_groups) * TOR_PATH_GROUP * sizeof(struct tor_path);
 
-	return atomic64_read(&group->charged) - memory_of_paths(group) + made +
+	return atomic64_read(&group->charged) - memory_of_paths(group) + made - memory_shared(group) +
 	       atomic_read(&group->comm.kept) + READ_ONCE(group->spares.bytes) +
 	       (u64)atomic_read(&group->scratches) * TOR_SCRATCH;
 }
@@ -235,8 +249,8 @@ static void group_free(struct tor_group *group)
 	tor_tables_free(group);
 	kvfree(group->member);
 	kvfree(group->order);
-	kvfree(group->comm.epoch);
-	kvfree(group->comm.seen);
+	if (group->epochs)
+		tor_epochs_put(group->fabric, group->epochs);
 	kvfree(group->comm.away);
 	tor_comm_paths_free(&group->comm);
 	kvfree(group->comm.path);
@@ -399,13 +413,31 @@ static int alloc_ranks(struct tor_group *group)
 {
 	struct tor_comm *comm = &group->comm;
 
-	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
-	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
+	group->epochs = tor_epochs_alloc(comm->ranks);
+	if (!group->epochs)
+		return -ENOMEM;
+	comm->epoch = group->epochs->epoch;
 	comm->away = kvcalloc(tor_comm_away_words(comm->ranks), sizeof(*comm->away),
 			      GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(tor_path_groups(comm->ranks), sizeof(*comm->path),
 			      GFP_KERNEL_ACCOUNT);
-	return comm->epoch && comm->seen && comm->away && comm->path ? 0 : -ENOMEM;
+	return comm->away && comm->path ? 0 : -ENOMEM;
+}
+
+void tor_group_share_epochs(struct tor_group *group)
+{
+	struct tor_epochs *own = group->epochs, *shared;
+
+	group->join.a.epoch = NULL;
+	group->shrink.a.epoch = NULL;
+	shared = tor_epochs_share(group->fabric, own, group->comm.ranks);
+	if (shared == own)
+		return;
+	/* only its number of references is read by others */
+	WRITE_ONCE(group->epochs, shared);
+	/* its contents before it: readers go by the pointer, under RCU */
+	smp_store_release(&group->comm.epoch, shared->epoch);
+	tor_epochs_put(group->fabric, own);
 }
 
 int tor_group_alloc(struct tor_group *group, const char **why)

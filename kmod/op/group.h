@@ -236,6 +236,7 @@ struct tor_group {
 	refcount_t refs;
 	unsigned long flags;
 	char name[TORCOLL_NAME_MAX + 1];
+	struct tor_epochs *epochs;	/* of comm.epoch, on the wire; see op/epochs.h */
 	struct tor_chooser *chooser;	/* tables of AUTO */
 	struct list_head tables;	/* of groups that have some; fabric->tables_lock */
 	u32 has_tables;			/* bit per collective: others may copy them; that lock */
@@ -438,6 +439,13 @@ const char *tor_join_explain(const struct tor_group *group, int err, char *text)
  * -EDQUOT or -ENOMEM.
  */
 int tor_group_alloc(struct tor_group *group, const char **why);
+
+/*
+ * An agreement about @group is over: share its epochs with other groups if they
+ * are equal. The group is charged as before, since another may outlive it. Context:
+ * process, once.
+ */
+void tor_group_share_epochs(struct tor_group *group);
 
 /*
  * Charge the user of a group for kernel memory until the group is freed. Return

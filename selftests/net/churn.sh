@@ -37,10 +37,19 @@ churn()
 	return "$code"
 }
 
+# While nothing else is on the nodes.
+alike()
+{
+	torcollctl netns run alike
+}
+
 torus_up 2x2 "${patient[@]}"
 before=$(memory)
+check churn__alike_ranks_share_epochs alike
+eventually churn__alike_leaves_nothing 30 memory_is_back
+ops=$(counter 0 ops)
 check churn__all_right churn
-is churn__ops "$(counter 0 ops)" $((comms * 64))
+is churn__ops "$(counter 0 ops)" $((ops + comms * 64))
 eventually churn__leaves_nothing_charged 30 nothing_charged
 eventually churn__memory_is_back 30 memory_is_back
 finish

@@ -79,7 +79,7 @@ static int teardown(void **state)
 	tor_node_destroy(&f->node);
 	host_check_idle();
 	host_forget_sent();
-	test_free(f->comm.epoch);
+	test_free((void *)f->comm.epoch);
 	test_free(f->comm.path);
 	test_free(f->data.data);
 	test_free(f);

@@ -29,7 +29,7 @@ static struct rank {
 	struct tor_node node;
 	struct tor_comm comm;
 	struct slot slot[DEPTH];
-	u32 epoch[RANKS], seen[RANKS];
+	u32 epoch[RANKS];
 	struct made_paths path;
 	bool failed, told;
 } rank[RANKS];
@@ -247,7 +247,6 @@ static void begin_rank(u32 i, const struct tor_torus *t)
 	r->comm.depth = DEPTH;
 	r->comm.channels = CHANNELS;
 	r->comm.epoch = r->epoch;
-	r->comm.seen = r->seen;
 	r->comm.path = made_paths(&r->path);
 	r->comm.error_rank = TOR_NO_RANK;
 	for (s = 0; s < DEPTH; s++) {

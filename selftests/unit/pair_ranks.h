@@ -41,7 +41,7 @@ static struct rank {
 	struct tor_node node;
 	struct tor_comm comm;
 	struct series calls, to[RANKS], from[RANKS];
-	u32 epoch[RANKS], seen[RANKS];
+	u32 epoch[RANKS];
 	struct made_paths path;
 	bool refused[RANKS];
 	bool failed, told;
@@ -410,7 +410,6 @@ static void begin_comm(struct rank *r, u32 ranks, u32 i)
 	r->comm.depth = DEPTH;
 	r->comm.channels = CHANNELS;
 	r->comm.epoch = r->epoch;
-	r->comm.seen = r->seen;
 	r->comm.path = made_paths(&r->path);
 	r->comm.error_rank = TOR_NO_RANK;
 }

@@ -17,7 +17,7 @@ static struct tor_ctx ctx;
 static struct member {
 	struct tor_node node;
 	struct tor_comm from;
-	u32 from_member[NODES], from_order[NODES], from_epoch[NODES], from_seen[NODES];
+	u32 from_member[NODES], from_order[NODES], from_epoch[NODES];
 	struct tor_shrink shrink;
 	struct tor_shrink_rank of[NODES];
 	u32 list[NODES], order[NODES], epoch[NODES];
@@ -276,13 +276,11 @@ static void make_comm(u32 node, u32 ranks, const u32 *nodes)
 	m->from.member = m->from_member;
 	m->from.order = m->from_order;
 	m->from.epoch = m->from_epoch;
-	m->from.seen = m->from_seen;
-	m->from.watched = m->from.ranks;
+	m->from.births = m->node.view.births;
+	m->from.is_watched = true;
 	m->from.rank = tor_comm_rank(&m->from, node);
-	for (i = 0; i < ranks; i++) {
+	for (i = 0; i < ranks; i++)
 		m->from_epoch[i] = member[nodes[i]].node.epoch;
-		m->from_seen[i] = m->node.view.entry[nodes[i]].epoch;
-	}
 }
 
 /* Ranks are not in the order of nodes. */

@@ -135,13 +135,28 @@ static void tor_shrink__out_of_reach_for_too_long(void **state)
 	assert_int_equal(member[3].shrink.a.error, -EHOSTUNREACH);
 }
 
+/* @m hears that the epoch of @node is another. */
+static void hear_of(struct member *m, u32 node, u32 epoch)
+{
+	const struct tor_view_entry *e = &m->node.view.entry[node];
+	struct tor_record r = {
+		.node = node,
+		.epoch = epoch,
+		.seq = e->seq + 1,
+		.dead = e->dead,
+		.frame = e->frame,
+	};
+
+	assert_int_equal(tor_view_learn(&m->node.view, &r), TOR_VIEW_NEW);
+}
+
 static void tor_shrink__restarted_node_is_dead(void **state)
 {
 	u32 i;
 
 	member[4].left = true;
 	for (i = 0; i < NODES; i++)
-		member[i].node.view.entry[4].epoch = member[4].node.epoch + 1;
+		hear_of(&member[i], 4, member[4].node.epoch + 1);
 	call_everywhere();
 	pass(NSEC_PER_SEC);
 	assert_shrunk();
@@ -154,15 +169,15 @@ static void tor_shrink__a_record_of_a_former_life(void **state)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct tor_view_entry *e;
+		struct member *m = &member[cases[i].where];
+		u32 of = cases[i].of;
 
 		teardown(NULL);
 		setup(NULL);
-		e = &member[cases[i].where].node.view.entry[cases[i].of];
-		e->epoch++;
+		hear_of(m, of, member[of].node.epoch + 1);
 		call_everywhere();
 		pass(tor_watch_grace(&member[0].node) - 50 * NSEC_PER_MSEC);
-		e->epoch--;
+		hear_of(m, of, member[of].node.epoch);
 		pass(NSEC_PER_SEC);
 		assert_shrunk();
 		assert_int_equal(member[0].heir_ranks, NODES);

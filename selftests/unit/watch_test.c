@@ -7,7 +7,7 @@
 static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_ctx ctx;
-static u32 epoch[16], seen[16], away[1];
+static u32 epoch[16], away[1];
 static u32 steps;			/* of an entry, if not as many as there are */
 
 #define HOST_EPOCH(i)	(100 + (i))
@@ -71,7 +71,6 @@ static int setup(void **state)
 	comm.ranks = 16;
 	comm.joined = true;
 	comm.epoch = epoch;
-	comm.seen = seen;
 	memset(away, 0, sizeof(away));
 	comm.away = away;
 	comm.error_rank = TOR_NO_RANK;
@@ -281,7 +280,7 @@ static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
 
 	comm.member = member;
 	comm.ranks = 3;
-	comm.watched = 0;
+	comm.is_watched = false;
 	epoch[1] = HOST_EPOCH(1);
 	epoch[2] = HOST_EPOCH(10);
 	assert_int_equal(watch(), 0);

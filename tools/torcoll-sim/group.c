@@ -143,7 +143,6 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	r->core.depth = r->group->spec->depth;
 	r->core.channels = CHANNELS;
 	r->core.epoch = join->a.epoch;
-	r->core.seen = calloc(join->a.ranks, sizeof(u32));
 	r->core.away = calloc(tor_comm_away_words(join->a.ranks), sizeof(u32));
 	r->core.path = calloc(tor_path_groups(join->a.ranks), sizeof(*r->core.path));
 	r->slot = calloc(r->core.depth, sizeof(*r->slot));
@@ -449,7 +448,6 @@ void sim_rank_free(struct sim_rank *r)
 	}
 	free(r->slot);
 	free(r->join.a.epoch);
-	free(r->core.seen);
 	free(r->core.away);
 	tor_comm_paths_free(&r->core);
 	free(r->core.path);
@@ -458,7 +456,6 @@ void sim_rank_free(struct sim_rank *r)
 	r->slot = NULL;
 	r->core.epoch = NULL;
 	r->join.a.epoch = NULL;
-	r->core.seen = NULL;
 	r->core.away = NULL;
 	r->core.path = NULL;
 	r->join.seen = NULL;

@@ -254,7 +254,7 @@ static void consider(struct tor_shrink *s, u32 rank)
 	if (!of->chosen)
 		return;
 	s->member[s->a.ranks] = tor_comm_node(s->from, rank);
-	s->a.epoch[s->a.ranks++] = s->from->epoch[rank];
+	s->a.epoch[s->a.ranks++] = tor_comm_agreed(s->from, rank);
 	if (of->unit)
 		s->a.unit = min(s->a.unit, of->unit);
 }
@@ -597,7 +597,7 @@ void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 			continue;
 		rank = tor_comm_rank(s->from, h->src);
 		if (rank != TOR_NO_RANK && rank != s->from->rank &&
-		    h->src_epoch == s->from->epoch[rank])
+		    h->src_epoch == tor_comm_agreed(s->from, rank))
 			member_rx(ctx, s, rank, msg);
 		else if (msg->step == TORCOLL_COMM_SHRINK_CALL)
 			shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);

@@ -32,7 +32,7 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 		*why = TOR_C_DROP_COMM;
 		return false;
 	}
-	if (h->src_epoch != comm->epoch[*rank]) {
+	if (h->src_epoch != tor_comm_agreed(comm, *rank)) {
 		*why = TOR_C_DROP_EPOCH;
 		return false;
 	}

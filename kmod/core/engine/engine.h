@@ -107,8 +107,9 @@ enum tor_explained {
  *	paths, and fails when ranks have called different operations
  * @speaker: with @team, the own rank that is reported to others by default
  * @chooser: tables of AUTO, see auto.h, or NULL
- * @epoch: of each rank's node, as agreed when the comm was created
- * @seen: epochs that this node's view had then, of the first @watched ranks
+ * @epoch: of each rank's node, as agreed when the comm was created: see
+ *	tor_comm_agreed()
+ * @births: of this node's view when it was watched first; with @is_watched
  * @joined: its creation is complete here; until then the comm waits for an
  *	unreachable rank as for one that has not called
  * @lost_since: when ranks were found unreachable, or their nodes restarted, of
@@ -147,9 +148,9 @@ struct tor_comm {
 	struct tor_comm *nodes;
 	u32 speaker;
 	const struct tor_chooser *chooser;
-	u32 *epoch;
-	u32 *seen;
-	u32 watched;
+	const u32 *epoch;
+	u32 births;
+	bool is_watched;
 	bool joined;
 	u64 lost_since;
 	u32 *away;
@@ -436,9 +437,20 @@ static inline struct tor_path *tor_comm_path(struct tor_comm *comm, u32 rank)
 	       tor_comm_path_make(tor_comm_carrier(comm), tor_comm_place(comm, rank));
 }
 
+/*
+ * Return the epoch that was agreed for the node of @place. The list may be replaced
+ * by an equal one: RCU.
+ */
+static inline u32 tor_comm_agreed(const struct tor_comm *comm, u32 place)
+{
+	const u32 *epoch = READ_ONCE(comm->epoch);
+
+	return READ_ONCE(epoch[place]);
+}
+
 static inline u32 tor_comm_epoch(struct tor_comm *comm, u32 rank)
 {
-	return READ_ONCE(tor_comm_carrier(comm)->epoch[tor_comm_place(comm, rank)]);
+	return tor_comm_agreed(tor_comm_carrier(comm), tor_comm_place(comm, rank));
 }
 
 /*

@@ -16,10 +16,13 @@ u64 tor_watch_grace(const struct tor_node *node)
 
 bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
 {
-	u32 epoch = comm->node->view.entry[tor_comm_node(comm, rank)].epoch;
+	const struct tor_view *view = &comm->node->view;
+	u32 there = tor_comm_node(comm, rank);
 
-	return rank < comm->watched && rank != comm->rank && epoch != comm->seen[rank] &&
-	       epoch != comm->epoch[rank];
+	/* earlier knowledge about the node does not concern the comm */
+	return comm->is_watched && rank != comm->rank &&
+	       tor_view_born_since(view, there, comm->births) &&
+	       view->entry[there].epoch != tor_comm_agreed(comm, rank);
 }
 
 /*
@@ -73,14 +76,8 @@ static void watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_rout
 			  struct tor_watch *pass)
 {
 	u32 there = tor_comm_node(comm, rank);
-	bool restarted;
+	bool restarted = tor_comm_restarted(comm, rank);
 
-	/* earlier knowledge about the node does not concern the comm */
-	if (rank >= comm->watched) {
-		comm->seen[rank] = comm->node->view.entry[there].epoch;
-		comm->watched = rank + 1;
-	}
-	restarted = tor_comm_restarted(comm, rank);
 	if (!restarted && !routes)
 		return;
 	if (!note_away(comm, rank, restarted || (comm->joined && !tor_routes_reach(routes, there)),
@@ -122,6 +119,10 @@ bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 	pass->when = 0;
 	if (tor_comm_failed(comm))
 		return true;
+	if (!comm->is_watched) {
+		comm->births = comm->node->view.births;
+		comm->is_watched = true;
+	}
 	for (; pass->rank < comm->ranks; pass->rank++) {
 		if (!steps--)
 			return false;

@@ -10,8 +10,11 @@ int tor_view_init(struct tor_view *view, u32 nodes)
 	INIT_LIST_HEAD(&view->news);
 	INIT_LIST_HEAD(&view->tell);
 	view->entry = tor_env_table_alloc((size_t)nodes * sizeof(*view->entry));
-	if (!view->entry)
+	view->born = tor_env_table_alloc((size_t)nodes * sizeof(*view->born));
+	if (!view->entry || !view->born) {
+		tor_view_destroy(view);
 		return -ENOMEM;
+	}
 	view->nodes = nodes;
 	view->frame = U16_MAX;
 	for (i = 0; i < nodes; i++)
@@ -22,7 +25,9 @@ int tor_view_init(struct tor_view *view, u32 nodes)
 void tor_view_destroy(struct tor_view *view)
 {
 	tor_env_table_free(view->entry);
+	tor_env_table_free(view->born);
 	view->entry = NULL;
+	view->born = NULL;
 }
 
 static u32 view_digest(const struct tor_view *view, u32 node)
@@ -76,6 +81,8 @@ static void view_store(struct tor_view *view, const struct tor_record *r)
 	view_note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
 	view->digest ^= view_digest(view, r->node);
+	if (r->epoch != e->epoch)
+		view->born[r->node] = ++view->births;
 	e->epoch = r->epoch;
 	e->seq = r->seq;
 	e->dead = r->dead;

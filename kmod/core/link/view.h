@@ -55,6 +55,8 @@ struct tor_view_entry {
 /**
  * struct tor_view - the records of all nodes
  * @entry: by node
+ * @born: by node: which of @births its epoch was
+ * @births: changes of epochs, of nodes not known before included
  * @news: entries that no hello on all cables has carried since they were news
  * @tell: other entries to send, in turn
  * @nodes: number of entries
@@ -75,6 +77,8 @@ struct tor_view_entry {
  */
 struct tor_view {
 	struct tor_view_entry *entry;
+	u32 *born;
+	u32 births;
 	struct list_head news;
 	struct list_head tell;
 	u32 nodes;
@@ -102,6 +106,12 @@ void tor_view_destroy(struct tor_view *view);
  * @frame as in struct tor_record.
  */
 void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame);
+
+/* Return whether the epoch of @node is another than after @births changes. */
+static inline bool tor_view_born_since(const struct tor_view *view, u32 node, u32 births)
+{
+	return (s32)(view->born[node] - births) > 0;
+}
 
 enum tor_view_news {
 	TOR_VIEW_KNOWN,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Comms of the same ranks share what is the same in each. One rank; for churn.sh.
+ *
+ *	alike	makes two on the fabric that TORCOLL_FABRIC says, compares what the first and the second add to
+ *		the memory of rank 0's node, and uses the second after the first is closed
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <torcoll.h>
+
+static int make(struct torcoll *t, const char *name, struct torcoll_comm **comm)
+{
+	struct torcoll_comm_config config = {
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0),
+		.rank = TORCOLL_RANK_SELF,
+		.name = name,
+		.deadline_ns = torcoll_deadline(60000),
+	};
+
+	return torcoll_comm_create(t, &config, comm);
+}
+
+/* As "node show" says it, or -1. */
+static long node_bytes(void)
+{
+	FILE *f = popen("torcollctl -j node show | jq '.[0].memory'", "r");
+	long bytes = -1;
+
+	if (!f || fscanf(f, "%ld", &bytes) != 1)
+		fprintf(stderr, "node show: no memory\n");
+	if (f)
+		pclose(f);
+	return bytes;
+}
+
+static int use(struct torcoll_comm *comm)
+{
+	int32_t size = torcoll_comm_size(comm), x = torcoll_comm_rank(comm);
+	int err = torcoll_allreduce(comm, &x, &x, 1, TORCOLL_I32, TORCOLL_SUM);
+
+	return err || x == size * (size - 1) / 2 ? err : -EBADMSG;
+}
+
+/* Make both; only the first has the memory of what is equal in both. */
+static int compare(struct torcoll *t, struct torcoll_comm **first, struct torcoll_comm **second)
+{
+	long before = node_bytes(), one, both;
+	int err;
+
+	err = make(t, "alike.first", first);
+	one = node_bytes();
+	if (!err)
+		err = make(t, "alike.second", second);
+	both = node_bytes();
+	if (err || torcoll_comm_rank(*first))
+		return err;
+	printf("the first comm takes %ld bytes, the second %ld\n", one - before,
+	       both - one);
+	return before >= 0 && both > one && both - one < one - before ? 0 : -ERANGE;
+}
+
+int main(void)
+{
+	struct torcoll_comm *first = NULL, *second = NULL;
+	struct torcoll *t;
+	int err;
+
+	err = torcoll_open(&t);
+	if (!err)
+		err = compare(t, &first, &second);
+	if (!err)
+		err = use(first);
+	torcoll_comm_close(first);
+	if (!err)
+		err = use(second);
+	if (err) {
+		fprintf(stderr, "alike: %s: %s\n", torcoll_strerror(err), torcoll_last_error());
+		return 1;
+	}
+	torcoll_close(t);
+	return 0;
+}
