@@ -25,27 +25,61 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	return nla_put(msg, attr, node->torus.axes * sizeof(u32), coord);
 }
 
+/* What the local ranks of a comm have: see add_ranks(). */
+struct comm_sums {
+	u32 running;
+	u32 kept;
+	u64 memory;
+};
+
 /*
- * Return how many calls of local ranks run: of ranks that share the node their
- * own, not the ops of nodes that these become, as messages do not.
+ * Add up a comm's group, and those of ranks that share the node: these keep what
+ * is early of their messages. Calls are those of the ranks, not the ops of nodes
+ * that these become, as messages do not.
  */
-static u32 running_calls(const struct tor_group *group)
+static struct comm_sums add_ranks(const struct tor_group *group)
 {
+	struct comm_sums sums = {
+		.running = group->kind->rank(group, 0) ? 0 : READ_ONCE(group->running),
+		.kept = atomic_read(&group->comm.kept),
+		.memory = tor_group_memory(group),
+	};
 	const struct tor_group *rank;
-	u32 k, n = 0;
+	u32 k;
 
 	rcu_read_lock();
 	/* ranks stay for a grace period after DEAD; none calls any more */
-	if (!test_bit(TOR_GROUP_DEAD, &group->flags))
-		for (k = 0; (rank = group->kind->rank(group, k)); k++)
-			n += READ_ONCE(rank->running);
+	if (!test_bit(TOR_GROUP_DEAD, &group->flags)) {
+		for (k = 0; (rank = group->kind->rank(group, k)); k++) {
+			sums.running += READ_ONCE(rank->running);
+			sums.kept += atomic_read(&rank->comm.kept);
+			sums.memory += tor_group_memory(rank);
+		}
+	}
 	rcu_read_unlock();
-	return group->kind->rank(group, 0) ? n : READ_ONCE(group->running);
+	return sums;
+}
+
+/* Of a comm whose making is over: return whether it was agreed on, and a process has it. */
+static bool is_open(const struct tor_group *group)
+{
+	return !group->join.a.error && !group->shrink.a.error &&
+	       !test_bit(TOR_GROUP_CLOSED, &group->flags);
+}
+
+static u32 comm_state(const struct tor_group *group)
+{
+	if (tor_comm_failed(&group->comm))
+		return TORCOLL_COMM_STATE_FAILED;
+	if (!test_bit_acquire(TOR_GROUP_JOINED, &group->flags))
+		return TORCOLL_COMM_STATE_JOINING;
+	return is_open(group) ? TORCOLL_COMM_STATE_UP : TORCOLL_COMM_STATE_CLOSED;
 }
 
 void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 {
 	const struct tor_group *group;
+	struct comm_sums sums;
 	u32 i;
 
 	memset(t, 0, sizeof(*t));
@@ -57,10 +91,11 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	rcu_read_lock();
 	t->reached = rcu_dereference(fabric->routes)->reached;
 	hash_for_each_rcu(fabric->group, i, group, hash) {
+		sums = add_ranks(group);
 		t->groups++;
-		t->comms += !!READ_ONCE(group->session);
-		t->ops += running_calls(group);
-		t->comm_memory += tor_group_memory(group);
+		t->comms += test_bit_acquire(TOR_GROUP_JOINED, &group->flags) && is_open(group);
+		t->ops += sums.running;
+		t->comm_memory += sums.memory;
 	}
 	rcu_read_unlock();
 }
@@ -130,15 +165,6 @@ int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_string(msg, TORCOLL_A_NODE_VERSION, TOR_VERSION) ? -EMSGSIZE : 0;
 }
 
-static u32 comm_state(const struct tor_group *group)
-{
-	if (tor_comm_failed(&group->comm))
-		return TORCOLL_COMM_STATE_FAILED;
-	if (!test_bit(TOR_GROUP_JOINED, &group->flags))
-		return TORCOLL_COMM_STATE_JOINING;
-	return READ_ONCE(group->session) ? TORCOLL_COMM_STATE_UP : TORCOLL_COMM_STATE_CLOSED;
-}
-
 static int fill_mismatch(struct sk_buff *msg, const struct tor_comm *comm)
 {
 	char text[TOR_EXPLANATION_MAX];
@@ -166,6 +192,7 @@ static int fill_comm_error(struct sk_buff *msg, const struct tor_comm *comm)
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
+	struct comm_sums sums = add_ranks(group);
 
 	return nl_put_u64(msg, TORCOLL_A_COMM_FABRIC, comm->node->key) ||
 	       nla_put_string(msg, TORCOLL_A_COMM_NAME, group->name) ||
@@ -176,10 +203,10 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       nl_put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, running_calls(group)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, sums.running) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_DEPTH, comm->depth) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_FRAME_BYTES, comm->unit) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_KEPT_BYTES, atomic_read(&comm->kept)) ?
+	       nla_put_u32(msg, TORCOLL_A_COMM_KEPT_BYTES, sums.kept) ?
 		       -EMSGSIZE : 0;
 }
 
