@@ -139,6 +139,7 @@ static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
 static void team_close(struct tor_team *team, int error, u32 missing, const char *why)
 {
 	list_del_init(&team->list);
+	tor_fabric_touch(team->fabric);
 	team->error = error;
 	if (why)
 		strscpy(team->text, why, sizeof(team->text));
@@ -158,6 +159,7 @@ static struct tor_team *team_enter(struct tor_team *own, const char **why)
 
 	if (!team) {
 		list_add_tail(&own->list, &teams);
+		tor_fabric_touch(own->fabric);
 		return own;
 	}
 	if (team->proof != own->proof)
@@ -308,6 +310,7 @@ static void leave_seat(struct tor_team *team, struct tor_group *group)
 	/* no rank waits there any more */
 	if (seat == team->seats)
 		list_del_init(&team->list);
+	tor_fabric_touch(team->fabric);
 	tor_group_end(group);
 }
 
@@ -544,6 +547,34 @@ void tor_team_fabric_down(struct tor_fabric *fabric)
 		if (team->fabric == fabric && !team->nodes)
 			team_close(team, -ENETDOWN, TOR_NO_RANK, NULL);
 	mutex_unlock(&teams_lock);
+}
+
+static const struct tor_group *first_here(const struct tor_team *team)
+{
+	u32 seat = 0;
+
+	while (seat < team->seats && !team->seat[seat])
+		seat++;
+	return seat < team->seats ? team->seat[seat] : NULL;
+}
+
+int tor_team_each_waiting(const struct tor_fabric *fabric,
+			  int (*fn)(void *arg, const struct tor_group *seat, u32 missing), void *arg)
+{
+	const struct tor_group *here;
+	struct tor_team *team;
+	int err = 0;
+
+	mutex_lock(&teams_lock);
+	list_for_each_entry(team, &teams, list) {
+		here = team->fabric == fabric && !team->nodes ? first_here(team) : NULL;
+		if (here)
+			err = fn(arg, here, tor_team_rank(team, missing_seat(team)));
+		if (err)
+			break;
+	}
+	mutex_unlock(&teams_lock);
+	return err;
 }
 
 void tor_team_installed(struct tor_group *nodes)

@@ -198,6 +198,18 @@ void tor_team_put(struct tor_team *team);
  */
 void tor_team_fabric_down(struct tor_fabric *fabric);
 
+/**
+ * tor_team_each_waiting - call @fn for teams that wait for ranks of this node
+ * @fabric: theirs
+ * @fn: gets @arg, the group of a rank that is here, and the first that is not;
+ *	another result than 0 ends the walk
+ *
+ * Context: process; @fn may not sleep for long, as no rank comes meanwhile.
+ * Return: the last result of @fn, or 0.
+ */
+int tor_team_each_waiting(const struct tor_fabric *fabric,
+			  int (*fn)(void *arg, const struct tor_group *seat, u32 missing), void *arg);
+
 /* --- seat.c --- */
 
 extern const struct tor_endpoint_ops tor_seat_ops, tor_nodes_ops;

@@ -5,8 +5,8 @@
  * namespace's sequence, and the reader is told.
  *
  * Ops come and go by the thousand, and must not write to memory that all
- * processors share. Their set is therefore hashed before and after each part of
- * a dump. Places for ops are counted even if empty, so that permanent objects
+ * processors share. Their set, and that of joins, is therefore hashed before and
+ * after each part of a dump. Places for ops are counted even if empty, so that permanent objects
  * are reported exactly once, also if the reader ignores a change.
  */
 #include <linux/jhash.h>
@@ -16,6 +16,7 @@
 #include <net/sock.h>
 #include <tor/dump_attrs.h>
 
+#include "local/team.h"
 #include "net/linklog.h"
 #include "net/net.h"
 #include "net/port.h"
@@ -216,6 +217,15 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 	return err ? err : walk_messages(w, group);
 }
 
+static int walk_comm(struct walk *w, const struct tor_group *group)
+{
+	void *hdr = walk_begin(w);
+
+	if (!hdr)
+		return 0;
+	return IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_comm(w->skb, group));
+}
+
 /* Report comms, or the ops of comms. */
 static int walk_groups(struct walk *w, struct tor_fabric *fabric)
 {
@@ -225,22 +235,64 @@ static int walk_groups(struct walk *w, struct tor_fabric *fabric)
 
 	rcu_read_lock();
 	hash_for_each_rcu(fabric->group, bucket, group, hash) {
-		void *hdr;
-
-		if (w->cmd == TORCOLL_CMD_OP_GET) {
-			err = walk_ops(w, group);
-		} else {
-			hdr = walk_begin(w);
-			if (IS_ERR(hdr))
-				err = PTR_ERR(hdr);
-			else if (hdr)
-				err = walk_end(w, hdr, tor_fill_comm(w->skb, group));
-		}
+		err = w->cmd == TORCOLL_CMD_OP_GET ? walk_ops(w, group) : walk_comm(w, group);
 		if (err)
 			break;
 	}
 	rcu_read_unlock();
 	return err;
+}
+
+static const struct tor_group *joiner(const struct tor_join *join)
+{
+	return container_of(join, struct tor_group, join);
+}
+
+/* Return whether only the list of joins has it: nobody has told its tag yet. */
+static bool is_tagless(const struct tor_join *join)
+{
+	return !test_bit(TOR_GROUP_HASHED, &joiner(join)->flags);
+}
+
+/*
+ * Report comms that are being joined. As many as fit into a message are filled in
+ * under the lock that frames need.
+ */
+static int walk_joins(struct walk *w, struct tor_fabric *fabric)
+{
+	const struct tor_join *join;
+	int err = 0;
+
+	spin_lock_bh(&fabric->lock);
+	list_for_each_entry(join, &fabric->node.joins, a.list) {
+		if (is_tagless(join))
+			err = walk_comm(w, joiner(join));
+		if (err)
+			break;
+	}
+	spin_unlock_bh(&fabric->lock);
+	return err;
+}
+
+static int walk_seat(void *arg, const struct tor_group *seat, u32 missing)
+{
+	struct walk *w = arg;
+	void *hdr = walk_begin(w);
+
+	if (!hdr)
+		return 0;
+	return IS_ERR(hdr) ? PTR_ERR(hdr) :
+			     walk_end(w, hdr, tor_fill_seat(w->skb, seat, missing));
+}
+
+/* Those that no node but this one waits for yet come last. */
+static int walk_comms(struct walk *w, struct tor_fabric *fabric)
+{
+	int err = walk_groups(w, fabric);
+
+	if (!err)
+		err = walk_joins(w, fabric);
+	return err ? err : tor_team_each_waiting(fabric, walk_seat, w);
 }
 
 static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
@@ -251,6 +303,7 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 	case TORCOLL_CMD_PORT_GET:
 		return walk_ports(w, fabric);
 	case TORCOLL_CMD_COMM_GET:
+		return walk_comms(w, fabric);
 	case TORCOLL_CMD_OP_GET:
 		return walk_groups(w, fabric);
 	case TORCOLL_CMD_OBSERVED_GET:
@@ -272,7 +325,7 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
 }
 
-/* --- the set of ops --- */
+/* --- the sets of ops and of joins --- */
 
 static u32 series_print(const struct tor_series *series, u32 print)
 {
@@ -314,6 +367,19 @@ static u32 ops_print(struct tor_fabric *fabric, u32 print)
 	return print;
 }
 
+/* Hash all joins that a dump would report. */
+static u32 joins_print(struct tor_fabric *fabric, u32 print)
+{
+	const struct tor_join *join;
+
+	spin_lock_bh(&fabric->lock);
+	list_for_each_entry(join, &fabric->node.joins, a.list)
+		if (is_tagless(join))
+			print = jhash_1word(join->nonce, print);
+	spin_unlock_bh(&fabric->lock);
+	return print;
+}
+
 /*
  * Return a hash that two parts of a dump share if nothing changed between them;
  * not 0.
@@ -328,6 +394,8 @@ static u32 dump_moment(struct tor_net *tn, u8 cmd)
 	list_for_each_entry(fabric, &tn->fabrics, list) {
 		if (cmd == TORCOLL_CMD_OP_GET)
 			print = ops_print(fabric, print);
+		else if (cmd == TORCOLL_CMD_COMM_GET)
+			print = joins_print(fabric, print);
 		else if (cmd == TORCOLL_CMD_LOG_GET)
 			print = jhash_1word(tor_linklog_range(fabric, &first), print);
 	}

@@ -165,6 +165,18 @@ int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_string(msg, TORCOLL_A_NODE_VERSION, TOR_VERSION) ? -EMSGSIZE : 0;
 }
 
+/*
+ * A comm that is being joined: return a rank that has not come, as far as it is
+ * known here. Heirs are made otherwise: what is missing there is a rank of another
+ * comm.
+ */
+static u32 missing_rank(const struct tor_group *group)
+{
+	if (group->shrink.from)
+		return TOR_NO_RANK;
+	return tor_comm_first(&group->comm, READ_ONCE(group->join.a.missing));
+}
+
 static int fill_mismatch(struct sk_buff *msg, const struct tor_comm *comm)
 {
 	char text[TOR_EXPLANATION_MAX];
@@ -189,10 +201,11 @@ static int fill_comm_error(struct sk_buff *msg, const struct tor_comm *comm)
 	       (error == -EPROTO && fill_mismatch(msg, comm)) ? -EMSGSIZE : 0;
 }
 
-int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
+static int fill_comm(struct sk_buff *msg, const struct tor_group *group, u32 missing)
 {
 	const struct tor_comm *comm = &group->comm;
 	struct comm_sums sums = add_ranks(group);
+	u32 state = comm_state(group);
 
 	return nl_put_u64(msg, TORCOLL_A_COMM_FABRIC, comm->node->key) ||
 	       nla_put_string(msg, TORCOLL_A_COMM_NAME, group->name) ||
@@ -200,14 +213,26 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_GENERATION, comm->generation) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_RANK, tor_comm_first(comm, comm->rank)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS, tor_comm_user_ranks(comm)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, state) ||
 	       fill_comm_error(msg, comm) ||
+	       (state == TORCOLL_COMM_STATE_JOINING && missing != TOR_NO_RANK &&
+		nla_put_u32(msg, TORCOLL_A_COMM_MISSING, missing)) ||
 	       nl_put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, sums.running) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_DEPTH, comm->depth) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_FRAME_BYTES, comm->unit) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_KEPT_BYTES, sums.kept) ?
 		       -EMSGSIZE : 0;
+}
+
+int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
+{
+	return fill_comm(msg, group, missing_rank(group));
+}
+
+int tor_fill_seat(struct sk_buff *msg, const struct tor_group *seat, u32 missing)
+{
+	return fill_comm(msg, seat, missing);
 }
 
 int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric)

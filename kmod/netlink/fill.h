@@ -3,7 +3,7 @@
  * Functions that put the attributes of an object into a message.
  *
  * Those return 0, or -EMSGSIZE if they do not fit. Context: RTNL; for comms and
- * ops, RCU or a reference.
+ * ops, RCU or a reference; for comms that are being joined, also fabric->lock.
  */
 #ifndef _TOR_NETLINK_FILL_H
 #define _TOR_NETLINK_FILL_H
@@ -30,6 +30,11 @@ int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric);
 /* Fill in a port, or its place if it is gone. */
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index);
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group);
+/*
+ * Fill in a comm that waits for rank @missing of this node, as rank @seat of it
+ * sees it.
+ */
+int tor_fill_seat(struct sk_buff *msg, const struct tor_group *seat, u32 missing);
 int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot);
 /*
  * Fill in an op that ranks of this node have not called, except the one of

@@ -166,6 +166,27 @@ pkill -x torcoll-perf
 wait "$!"
 eventually monitor__comm_deleted 20 told '.object == "comm" and .event == "deleted"'
 
+# waits_for NODE RANK MISSING
+waits_for()
+{
+	node "$1" torcollctl -j comm show | jq -e "any(.name == \"refused\" and .state == \"joining\" and .tag == 0 and
+		.rank == $2 and .ranks == 2 and .missing == $3)"
+}
+
+# who_is_missing NAME NODE RANK MISSING MEMBERS
+who_is_missing()
+{
+	TORCOLL_FABRIC=1 TORCOLL_COMM=refused TORCOLL_MEMBERS=$5 TORCOLL_RANK=$3 TORCOLL_TIMEOUT=600 \
+		node "$2" torcoll-perf barrier -n 1 >/dev/null 2>&1 &
+	eventually "$1" 30 waits_for "$2" "$3" "$4"
+	pkill -x torcoll-perf
+	wait "$!"
+}
+
+who_is_missing comm_show__rank_0_waits 0 0 1 0,1
+who_is_missing comm_show__rank_1_waits 1 1 0 0,1
+who_is_missing comm_show__rank_waits_for_one_of_its_node 0 1 0 0,0
+
 # A join that nobody else takes part in, and after it a comm whose end is told as well.
 TORCOLL_FABRIC=1 TORCOLL_COMM=refused TORCOLL_MEMBERS=0,1 TORCOLL_RANK=0 TORCOLL_TIMEOUT=1 \
 	fails join__of_one_fails any '' node 0 torcoll-perf barrier -n 1
