@@ -93,6 +93,7 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	team->proof = tor_join_proof(cfg->secret, cfg->secret_len, team->name);
 	init_waitqueue_head(&team->wait);
 	mutex_init(&team->lock);
+	mutex_init(&team->tables);
 	err = team_charge(team, team_memory(cfg->ranks, 0), why);
 	if (!err)
 		err = derive_seats(team, cfg, why);

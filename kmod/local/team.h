@@ -94,6 +94,8 @@ struct tor_team_op {
  * @sealed: its join succeeded
  * @error: its error
  * @text: a sentence about it, or ""
+ * @lock: of what follows; before it may come @tables, which covers the making of
+ *	the nodes' tables: that takes up to seconds, and is awaited killably
  * @failed: the nodes' comm has failed, and all seats know
  * @left: number of seats that have left
  * @late: for deadlines of ops that wait for other local ranks
@@ -128,6 +130,7 @@ struct tor_team {
 	u32 missing;
 	char text[TOR_JOIN_TEXT];
 	struct mutex lock;
+	struct mutex tables;
 	bool failed;
 	u32 left;
 	struct delayed_work late;

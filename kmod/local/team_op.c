@@ -153,27 +153,59 @@ static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct
 }
 
 /*
- * Check that the nodes support this call; the same result for every seat with
- * the same call.
+ * Plan a call for the nodes. @lacking: out: the collective whose tables have to
+ * be made first, or TORCOLL_COLL_NONE.
  */
-static int team_check(struct tor_slot *slot, const char **why)
+static int team_try(struct tor_slot *slot, u32 *lacking, const char **why)
 {
 	struct tor_team *team = slot->group->team;
 	const struct tor_op *called = &slot->op;
 	struct tor_fold fold = {};
 	int err;
 
+	*lacking = TORCOLL_COLL_NONE;
 	mutex_lock(&team->lock);
 	err = check_fold(team, &fold, called, team->words, why);
-	if (!err && fold.call.algorithm == TORCOLL_ALGO_AUTO)
-		err = tor_tables_make(team->nodes, fold.call.collective, why);
-	if (!err)
+	if (!err && fold.call.algorithm == TORCOLL_ALGO_AUTO &&
+	    !tor_tables_are_made(team->nodes, fold.call.collective))
+		*lacking = fold.call.collective;
+	else if (!err)
 		err = tor_op_begin(&team->trial, called->seq, &fold.call, why);
 	/* as far as it is known before the other local ranks have called */
-	if (!err)
+	if (!err && !*lacking)
 		slot->op.stated.algorithm = team->trial.plan.call.algorithm;
 	mutex_unlock(&team->lock);
 	return err;
+}
+
+/* Other ranks, and what ends the comm, need team->lock meanwhile. */
+static int make_tables(struct tor_team *team, u32 collective, const char **why)
+{
+	int err = mutex_lock_killable(&team->tables);
+
+	if (err) {
+		*why = "interrupted";
+		return err;
+	}
+	err = tor_tables_make(team->nodes, collective, why);
+	mutex_unlock(&team->tables);
+	return err;
+}
+
+/*
+ * Check that the nodes support this call; the same result for every seat with
+ * the same call.
+ */
+static int team_check(struct tor_slot *slot, const char **why)
+{
+	u32 lacking;
+	int err = team_try(slot, &lacking, why);
+
+	if (err || !lacking)
+		return err;
+	err = make_tables(slot->group->team, lacking, why);
+	/* what is made stays */
+	return err ? err : team_try(slot, &lacking, why);
 }
 
 int tor_team_plan(struct tor_slot *slot, const struct tor_call *call, const char **why)

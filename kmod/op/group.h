@@ -239,7 +239,7 @@ struct tor_group {
 	struct tor_epochs *epochs;	/* of comm.epoch, on the wire; see op/epochs.h */
 	struct tor_chooser *chooser;	/* tables of AUTO */
 	struct list_head tables;	/* of groups that have some; fabric->tables_lock */
-	u32 has_tables;			/* bit per collective: others may copy them; that lock */
+	u32 has_tables;			/* bit per collective: made, others may copy them; that lock */
 	struct tor_team *team;
 	u32 seat;
 	struct tor_group *nodes;

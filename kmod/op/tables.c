@@ -69,7 +69,8 @@ static int tables_copy(struct tor_group *group, u32 collective)
 static void tables_publish(struct tor_group *group, u32 collective)
 {
 	mutex_lock(&group->fabric->tables_lock);
-	group->has_tables |= BIT(collective);
+	/* the tables before the bit: pairs with tor_tables_are_made() */
+	smp_store_release(&group->has_tables, group->has_tables | BIT(collective));
 	if (list_empty(&group->tables))
 		list_add(&group->tables, &group->fabric->tables);
 	mutex_unlock(&group->fabric->tables_lock);
@@ -99,4 +100,12 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 	else
 		tables_publish(group, collective);
 	return err;
+}
+
+bool tor_tables_are_made(const struct tor_group *group, u32 collective)
+{
+	collective = tor_auto_planned_as(collective);
+	/* pairs with tables_publish() */
+	return collective >= TOR_CHOSEN_COLLECTIVES ||
+	       smp_load_acquire(&group->has_tables) & BIT(collective);
 }

@@ -46,9 +46,15 @@ void tor_tables_free(struct tor_group *group);
  * @why: out: static reason of a refusal
  *
  * Context: may sleep; submit mutex of the group's collectives held, or, of
- * nodes with several ranks, team->lock.
+ * nodes with several ranks, team->tables.
  * Return: 0, -ENOMEM, -EINTR if the process is killed, or -EDQUOT.
  */
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why);
+
+/*
+ * Return whether the tables of a collective are made and stay, or it needs none.
+ * Context: any, also while others are being made.
+ */
+bool tor_tables_are_made(const struct tor_group *group, u32 collective);
 
 #endif
