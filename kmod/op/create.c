@@ -439,6 +439,17 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	group_done(container_of(shrink, struct tor_group, shrink));
 }
 
+/*
+ * Return the payload bytes of a frame that this node offers. Without a port they
+ * stay: no frame has them, but up to so much of a message within the node is held.
+ */
+static u32 unit_of_heir(const struct tor_group *from)
+{
+	u32 unit = tor_fabric_unit(from->fabric);
+
+	return max_t(u32, unit ? unit : from->comm.unit, TOR_WIRE_UNIT_MIN);
+}
+
 static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
 {
 	struct tor_group *group = tor_group_new(from->fabric, from->kind, from->user, from->name,
@@ -478,7 +489,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 	shrink->member = group->member;
 	shrink->order = group->order;
 	shrink->a.epoch = group->epochs->epoch;
-	shrink->a.unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
+	shrink->a.unit = unit_of_heir(from);
 	return group;
 }
 

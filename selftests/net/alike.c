@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Comms of the same ranks share what is the same in each. One rank; for churn.sh.
+ * Comms of the same ranks share what is the same in each. One rank; for churn.sh and shrink.sh.
  *
  *	alike	makes two on the fabric that TORCOLL_FABRIC says, compares what the first and the second add to
  *		the memory of rank 0's node, and uses the second after the first is closed
+ *	alike heir
+ *		makes one of node 0 alone, and shrinks it: frames are the same
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <torcoll.h>
 
@@ -62,20 +65,54 @@ static int compare(struct torcoll *t, struct torcoll_comm **first, struct torcol
 	return before >= 0 && both > one && both - one < one - before ? 0 : -ERANGE;
 }
 
-int main(void)
+/* The payload bytes of a frame, 0: an error. */
+static uint32_t frame_bytes(struct torcoll_comm *comm)
+{
+	struct torcoll_comm_info info;
+
+	return torcoll_comm_info(comm, &info) ? 0 : info.frame_bytes;
+}
+
+static int compare_heir(struct torcoll *t)
+{
+	static const uint32_t members[] = { 0 };
+	struct torcoll_comm_config config = {
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0),
+		.name = "alike.heir", .members = members, .size = 1,
+		.deadline_ns = torcoll_deadline(60000),
+	};
+	struct torcoll_comm *comm = NULL, *heir = NULL;
+	int err = torcoll_comm_create(t, &config, &comm);
+
+	if (!err)
+		err = torcoll_comm_shrink(comm, torcoll_deadline(60000), &heir);
+	if (!err) {
+		printf("frames of %u bytes, of the heir %u\n", frame_bytes(comm), frame_bytes(heir));
+		err = frame_bytes(comm) && frame_bytes(heir) == frame_bytes(comm) ? 0 : -ERANGE;
+	}
+	return err;
+}
+
+static int run(struct torcoll *t)
 {
 	struct torcoll_comm *first = NULL, *second = NULL;
-	struct torcoll *t;
-	int err;
+	int err = compare(t, &first, &second);
 
-	err = torcoll_open(&t);
-	if (!err)
-		err = compare(t, &first, &second);
 	if (!err)
 		err = use(first);
 	torcoll_comm_close(first);
 	if (!err)
 		err = use(second);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct torcoll *t;
+	int err = torcoll_open(&t);
+
+	if (!err)
+		err = argc == 2 && !strcmp(argv[1], "heir") ? compare_heir(t) : run(t);
 	if (err) {
 		fprintf(stderr, "alike: %s: %s\n", torcoll_strerror(err), torcoll_last_error());
 		return 1;

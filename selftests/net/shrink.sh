@@ -114,6 +114,10 @@ cleanup rm -rf "$work"
 # Hosts that are busy are not dead: where all links of one time out, it is left out. One that dies is missed after three seconds.
 torus_up 4x2 "${patient[@]}"
 
+node 0 torcollctl fabric add 9 dims 2 node 0 ethertype 0x88b7
+TORCOLL_FABRIC=9 check no_ports__heir_has_the_same_frames node 0 alike heir
+node 0 torcollctl fabric del 9 force
+
 start
 kill -9 "${ranks[5]}"
 end
