@@ -85,12 +85,14 @@ static bool is_disowned(const struct tor_session *session, const struct tor_grou
 	return idr_find(&session->groups, group->handle) != group;
 }
 
-int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank)
+int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call,
+		     const struct tor_group_config *cfg)
 {
 	int err = 0;
 
 	group->call = call;
-	group->asked = rank;
+	group->asked = cfg->rank;
+	group->asked_name = tor_join_name(cfg->name, cfg->name_len);
 	mutex_lock(&session->lock);
 	if (session->ended)
 		err = -ECONNABORTED;
@@ -105,18 +107,18 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
 	return err == -ENOENT ? tor_refuse(session, err, "the comm was closed meanwhile") : err;
 }
 
-static bool meets(const struct tor_group *group, const struct torcoll_comm_add *add,
-		  const char *name)
+/* @name: by its hash, as other nodes compare it: it may contain any byte. */
+static bool meets(const struct tor_group *group, const struct torcoll_comm_add *add, u64 name)
 {
 	return !group->shrink.from && group->fabric->node.key == add->fabric &&
-	       !strcmp(group->name, name) &&
+	       group->asked_name == name &&
 	       (group->asked == add->rank || group->asked == TORCOLL_RANK_SELF ||
 		add->rank == TORCOLL_RANK_SELF);
 }
 
 /* Take the first group that a join meets, or any for NULL; or return NULL. */
 static struct tor_group *take_first(struct tor_session *session,
-				    const struct torcoll_comm_add *add, const char *name)
+				    const struct torcoll_comm_add *add, u64 name)
 {
 	struct tor_group *group, *found = NULL;
 
@@ -132,8 +134,9 @@ static struct tor_group *take_first(struct tor_session *session,
 }
 
 void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
-			   const char *name)
+			   const struct tor_group_config *cfg)
 {
+	u64 name = tor_join_name(cfg->name, cfg->name_len);
 	struct tor_group *group;
 
 	while ((group = take_first(session, add, name)))
@@ -152,6 +155,6 @@ void tor_pending_end_all(struct tor_session *session, bool fail)
 {
 	struct tor_group *group;
 
-	while ((group = take_first(session, NULL, NULL)))
+	while ((group = take_first(session, NULL, 0)))
 		give_up(session, group, fail);
 }

@@ -30,12 +30,13 @@ struct tor_group *tor_pending_take_shrink(struct tor_session *session,
 					  const struct tor_group *from);
 
 /*
- * Keep the group of a call that goes on. @call: of one to create a comm. @rank: to
- * join as, which may be TORCOLL_RANK_SELF. Return 0, or an error and the call is
+ * Keep the group of a call that goes on. @call: of one to create a comm. @cfg: its
+ * name and rank, which may be TORCOLL_RANK_SELF. Return 0, or an error and the call is
  * given up: -ECONNABORTED if the process that owns the session has ended, -ENOENT
  * if the comm to shrink has been closed.
  */
-int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank);
+int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call,
+		     const struct tor_group_config *cfg);
 
 /*
  * Give up the pending calls to create a comm that a new one would meet: of its
@@ -43,7 +44,7 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
  * may wait until other ranks are told.
  */
 void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
-			   const char *name);
+			   const struct tor_group_config *cfg);
 
 /*
  * Give up a pending call to shrink @from, which no longer has its handle, and is

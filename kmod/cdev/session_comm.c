@@ -155,7 +155,7 @@ static int await_group(struct tor_session *session, struct tor_group *group, u64
 	if (!err)
 		return 0;
 	if (cfg->goes_on)
-		lost = tor_pending_keep(session, group, call, cfg->rank);
+		lost = tor_pending_keep(session, group, call, cfg);
 	else
 		drop_handle(session, id);
 	if (lost || err == -EINTR)
@@ -216,7 +216,7 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 
 	if (!group) {
 		/* else its name would be in use */
-		tor_pending_end_joins(session, add, cfg->name);
+		tor_pending_end_joins(session, add, cfg);
 		group = begin_join(session, add->fabric, cfg);
 	}
 	if (IS_ERR(group))

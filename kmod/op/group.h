@@ -258,6 +258,7 @@ struct tor_group {
 	u32 asked;			/* its rank, which may be TORCOLL_RANK_SELF */
 	spinlock_t results;
 	u32 any_waiters;
+	u64 asked_name;			/* hash of its name */
 	u32 unclaimed;
 	u32 running;
 	atomic_t scratches;

@@ -160,17 +160,22 @@ static int shrink_comm(unsigned int number, uint32_t last, unsigned int ms, unsi
 
 /* --- calls that are not repeated --- */
 
-/* One call for a comm of nodes 0 and 1, to which node 1 does not come. Return the errno. */
-static int call(int fd, const char *secret, unsigned int ms)
+/* One call for a comm of nodes 0 and 1 by any name, to which node 1 does not come. Return the errno. */
+static int call_named(int fd, const char *name, uint32_t len, const char *secret, unsigned int ms)
 {
 	static const uint32_t members[] = { 0, 1 };
 	struct torcoll_comm_add add = {
-		.size = sizeof(add), .fabric = fabric(), .name = (uintptr_t)"left", .name_len = 4,
+		.size = sizeof(add), .fabric = fabric(), .name = (uintptr_t)name, .name_len = len,
 		.secret = (uintptr_t)secret, .secret_len = strlen(secret), .members = (uintptr_t)members,
 		.ranks = ARRAY_SIZE(members), .rank = TORCOLL_RANK_SELF, .deadline_ns = torcoll_deadline(ms),
 	};
 
 	return ioctl(fd, TORCOLL_IOC_COMM_ADD, &add) ? errno : 0;
+}
+
+static int call(int fd, const char *secret, unsigned int ms)
+{
+	return call_named(fd, "left", 4, secret, ms);
 }
 
 static int expect(const char *what, int got, int want)
@@ -204,9 +209,13 @@ static int leave(unsigned int ms)
 	good = expect("a call", call(fd, "one", PATIENCE), EINTR);
 	good &= expect("the same", call(fd, "one", PATIENCE), EINTR);
 	good &= expect("another of that name", call(fd, "two", PATIENCE), EINTR);
+	/* names may contain any byte */
+	good &= expect("a name with a zero", call_named(fd, "a\0b", 3, "", PATIENCE), EINTR);
+	good &= expect("one that differs behind it", call_named(fd, "a\0c", 3, "", PATIENCE), EINTR);
 	stop_timer();
 	other = open_device();
 	good &= expect("one of that name by another file", call(other, "three", 100), EEXIST);
+	good &= expect("one that another name begins as", call_named(other, "a\0b", 3, "", 100), EEXIST);
 	close(fd);
 	good &= expect("that, once the file is closed", call(other, "three", 100), ETIMEDOUT);
 	close(other);
