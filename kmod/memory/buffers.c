@@ -47,28 +47,52 @@ static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks
 	return 0;
 }
 
-int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
-		       const struct torcoll_submit *desc, u64 **counts)
+static u64 counts_bytes(const struct tor_group *group, const struct torcoll_submit *desc)
 {
 	u32 lists = !!desc->counts + !!desc->recv_counts;
-	u64 *list;
+
+	return array3_size(lists, list_entries(group->comm.ranks), sizeof(u64));
+}
+
+int tor_buffers_counts(struct tor_session *session, struct tor_group *group,
+		       const struct torcoll_submit *desc, u64 **counts)
+{
+	u64 bytes = counts_bytes(group, desc);
+	u32 ranks = group->comm.ranks;
 	int err;
 
 	*counts = NULL;
-	if (!lists)
+	if (!bytes)
 		return 0;
-	list = kvmalloc_array(size_mul(lists, list_entries(comm->ranks)), sizeof(*list), GFP_KERNEL_ACCOUNT);
-	if (!list)
-		return tor_refuse(session, -ENOMEM, "no memory for %u counts", comm->ranks);
-	err = read_counts(session, list, desc->counts, comm->ranks);
+	/* before it is allocated: this may wait for other threads that submit */
+	if (tor_user_charge(group->user, TOR_LIMIT_KERNEL, bytes))
+		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
+	*counts = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (!*counts) {
+		tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, bytes);
+		return tor_refuse(session, -ENOMEM, "no memory for %u counts", ranks);
+	}
+	err = read_counts(session, *counts, desc->counts, ranks);
 	if (!err && desc->recv_counts)
-		err = read_counts(session, list + list_entries(comm->ranks), desc->recv_counts,
-				  comm->ranks);
+		err = read_counts(session, *counts + list_entries(ranks), desc->recv_counts, ranks);
 	if (err)
-		kvfree(list);
-	else
-		*counts = list;
+		tor_buffers_drop_counts(group, desc, *counts);
 	return err;
+}
+
+void tor_buffers_keep_counts(struct tor_slot *slot, const struct torcoll_submit *desc, u64 *counts)
+{
+	slot->counts = counts;
+	slot->counts_bytes = counts_bytes(slot->group, desc);
+}
+
+void tor_buffers_drop_counts(struct tor_group *group, const struct torcoll_submit *desc,
+			     u64 *counts)
+{
+	if (!counts)
+		return;
+	kvfree(counts);
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, counts_bytes(group, desc));
 }
 
 /* A buffer of a descriptor, and its place in the slot. */
@@ -485,24 +509,10 @@ static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
 	return bytes ? tor_buffers_get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp) : 0;
 }
 
-static u64 counts_bytes(const struct tor_slot *slot)
-{
-	u32 lists = slot->counts ? 1 + !!slot->op.plan.call.from_counts : 0;
-
-	return array3_size(lists, list_entries(slot->op.comm->ranks), sizeof(*slot->counts));
-}
-
-/* Charge for an op and its counts. */
 static int buffers_charge(struct tor_session *session, struct tor_slot *slot)
 {
-	struct tor_user *user = slot->group->user;
-
-	if (tor_user_charge(user, TOR_LIMIT_OPS, 1))
+	if (tor_user_charge(slot->group->user, TOR_LIMIT_OPS, 1))
 		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_OPS));
-	if (tor_user_charge(user, TOR_LIMIT_KERNEL, counts_bytes(slot))) {
-		tor_user_uncharge(user, TOR_LIMIT_OPS, 1);
-		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
-	}
 	slot->charged = true;
 	return 0;
 }
@@ -566,13 +576,14 @@ void tor_buffers_put(struct tor_slot *slot)
 		mmdrop(slot->mm);
 	slot->mm = NULL;
 	if (slot->charged) {
-		tor_user_uncharge(slot->group->user, TOR_LIMIT_KERNEL, counts_bytes(slot));
 		tor_user_uncharge(slot->group->user, TOR_LIMIT_OPS, 1);
 		slot->charged = false;
 	}
 	if (slot->taken)
 		give_back_taken(slot);
-	if (slot->counts)
+	if (slot->counts) {
 		kvfree(slot->counts);
+		tor_user_uncharge(slot->group->user, TOR_LIMIT_KERNEL, slot->counts_bytes);
+	}
 	slot->counts = NULL;
 }

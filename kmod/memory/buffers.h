@@ -18,17 +18,25 @@
 /**
  * tor_buffers_counts - read the lengths of the ranks' blocks
  * @session: for sentences
- * @comm: comm
+ * @group: whose user is charged for them
  * @desc: descriptor
  * @counts: out: kvmalloc'd copy with where each block begins behind it, then the
- *	same of the receive counts, all of @comm->ranks entries; or NULL if the
+ *	same of the receive counts, each with an entry per rank; or NULL if the
  *	split is even
+ *
+ * They are passed on to tor_buffers_keep_counts() or tor_buffers_drop_counts(),
+ * with the same @desc.
  *
  * Context: process.
  * Return: 0, or a negative errno with a sentence.
  */
-int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
+int tor_buffers_counts(struct tor_session *session, struct tor_group *group,
 		       const struct torcoll_submit *desc, u64 **counts);
+
+/* Give counts to a slot, which releases them with its other memory. */
+void tor_buffers_keep_counts(struct tor_slot *slot, const struct torcoll_submit *desc, u64 *counts);
+void tor_buffers_drop_counts(struct tor_group *group, const struct torcoll_submit *desc,
+			     u64 *counts);
 
 /**
  * tor_buffers_get - find, pin and allocate the memory of an op

@@ -97,9 +97,10 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @pages: pages of these and of the send buffer, one use each
  * @own: bit per entry of @pages that the kernel allocated
  * @pinned: some of @pages are pinned for this op alone
- * @charged: the user is, with this op and its counts
+ * @charged: the user is, with this op
  * @multiplies: the vector has to be multiplied by @factor
- * @counts: lengths of the ranks' blocks, or NULL
+ * @counts: lengths of the ranks' blocks, or NULL; the user is charged for
+ *	@counts_bytes
  */
 struct tor_slot {
 	struct tor_op op;
@@ -130,6 +131,7 @@ struct tor_slot {
 	bool multiplies;
 	u8 factor[sizeof(u64)];
 	u64 *counts;
+	u64 counts_bytes;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
 };
 
@@ -256,9 +258,9 @@ struct tor_group {
 	struct list_head pending;	/* in the session while its call is interrupted */
 	u64 call;			/* hash of that call's values */
 	u32 asked;			/* its rank, which may be TORCOLL_RANK_SELF */
+	u64 asked_name;			/* hash of its name */
 	spinlock_t results;
 	u32 any_waiters;
-	u64 asked_name;			/* hash of its name */
 	u32 unclaimed;
 	u32 running;
 	atomic_t scratches;

@@ -5,7 +5,6 @@
 #include "op/op.h"
 
 #include <linux/compat.h>
-#include <linux/slab.h>
 #include <linux/torcoll.h>
 
 #include "cdev/ring.h"
@@ -141,7 +140,7 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 		call.root = slot->op.role == TOR_ROLE_SEND ? comm->rank : desc->peer;
 		call.peer = slot->op.role == TOR_ROLE_SEND ? desc->peer : comm->rank;
 	}
-	slot->counts = counts;
+	tor_buffers_keep_counts(slot, desc, counts);
 	memcpy(call.param, desc->param, sizeof(call.param));
 	if (likely(kind->plan == tor_op_plan))
 		err = op_plan(slot, &call, &why);
@@ -348,7 +347,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	if (!err && in_ring && !tor_ring_take(session->ring))
 		err = tor_refuse(session, -EBUSY, "the completion ring is full");
 	if (err) {
-		kvfree(counts);
+		tor_buffers_drop_counts(series->group, desc, counts);
 		return err;
 	}
 	err = op_begin_slot(session, slot, desc, counts);
@@ -422,12 +421,12 @@ static int op_submit(struct tor_session *session, struct tor_group *group,
 	series = get_series(session, group, desc);
 	if (IS_ERR(series))
 		return PTR_ERR(series);
-	err = tor_buffers_counts(session, &group->comm, desc, &counts);
+	err = tor_buffers_counts(session, group, desc, &counts);
 	if (err)
 		return err;
 	err = lock_submit(session, series, desc);
 	if (err) {
-		kvfree(counts);
+		tor_buffers_drop_counts(group, desc, counts);
 		return err;
 	}
 	err = submit_next(session, series, desc, counts);
