@@ -73,6 +73,11 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	return group_install(group);
 }
 
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	return tor_comm_failed(&container_of(join, struct tor_group, join)->comm);
+}
+
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 {
 	group_done(container_of(join, struct tor_group, join));
@@ -224,7 +229,7 @@ const char *tor_join_sentence(int err)
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:
-		return "a rank gave up while the comm was being created";
+		return "a rank gave up, or its node restarted, while the comm was being created";
 	case -EEXIST:
 		return "a comm of that name is being joined from this node already";
 	case -ENETDOWN:
