@@ -36,7 +36,7 @@ static int group_install(struct tor_group *group)
 	if (err)
 		return err;
 	tor_fabric_touch(fabric);
-	tor_reroute_schedule(fabric);
+	tor_reroute_check(fabric);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static int group_install(struct tor_group *group)
 static void group_done(struct tor_group *group)
 {
 	group->comm.joined = true;
-	tor_reroute_schedule(group->fabric);
+	tor_reroute_check(group->fabric);
 	/* the results before the bit that the caller waits for */
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);
