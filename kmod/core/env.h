@@ -356,6 +356,9 @@ void tor_env_comm_explained(struct tor_comm *comm);
  */
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 
+/* Return whether the comm that was registered for @join has failed. */
+bool tor_env_join_failed(const struct tor_join *join);
+
 /*
  * The join is finished with join->a.error. Called once; core drops its references
  * to @join before.

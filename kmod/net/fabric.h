@@ -104,6 +104,11 @@ struct tor_counters {
  * @turns: until when frames may turn round, in jiffies; see core/link/route.h
  * @follows: limits how often the frame size is looked at
  * @unfollowed: that is to be done; of route_work
+ * @check: a comm is new
+ * @checks: limits how often comms are checked for news that concerns no link
+ * @checked: value of @changes at the last check by routes that were up to date; of
+ *	route_work
+ * @check_at: when the last check asked for the next, ns, or 0; of route_work
  * @walk: number of the present walk over all groups; of route_work
  * @downs: value of node->view.downs that all channels know of
  * @needs: by link: bytes of a frame that did not fit, 0: none
@@ -159,6 +164,10 @@ struct tor_fabric {
 	u64 turns;
 	struct tor_damper follows;
 	bool unfollowed;
+	u32 check;
+	struct tor_damper checks;
+	u32 checked;
+	u64 check_at;
 	u32 needs[TOR_MAX_PORTS];
 	struct delayed_work route_work;
 	u32 downs;

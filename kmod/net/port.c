@@ -160,7 +160,8 @@ static int find_place(struct tor_fabric *fabric, u32 link, u32 rank, u32 *cable,
 /*
  * Return where the count of a new port's frames begins: behind those of all
  * cables of its link. Its neighbour may have heard any of them, and must not
- * take this count for the continuation of that one. Context: RTNL.
+ * take this count for the continuation of that one, nor the first hello, which
+ * counts itself, for one that was overtaken. Context: RTNL.
  */
 static u32 first_count(struct tor_fabric *fabric, u32 link)
 {
@@ -173,7 +174,7 @@ static u32 first_count(struct tor_fabric *fabric, u32 link)
 			least = sent;
 	}
 	rcu_read_unlock();
-	return least - TOR_LOSS_OVERTAKEN - 1;
+	return least - TOR_LOSS_OVERTAKEN - 2;
 }
 
 /* The number of a link's ports has changed. */

@@ -8,8 +8,9 @@
  * needed. Meanwhile node->live keeps frames off local links that went down.
  *
  * Any node of the fabric can cause changes at any rate. Dampers therefore limit
- * searches, and how often the frame size is looked at. News that concerns no
- * link, as every node's when a fabric begins, causes no search. Nothing waits for
+ * searches, how often the frame size is looked at, and how often comms are checked
+ * for news that concerns no link. Such news, as every node's when a fabric begins,
+ * causes no search. Nothing waits for
  * readers of the old table: it is freed when they are finished, and until then
  * there is no search. A fabric has two tables at most.
  */
@@ -25,9 +26,15 @@
 /* Pause before a retry without memory, or while the old table is in use. */
 #define RETRY		(20 * NSEC_PER_MSEC)
 
-void tor_reroute_schedule(struct tor_fabric *fabric)
+static void reroute_schedule(struct tor_fabric *fabric)
 {
 	mod_delayed_work(reroute_wq, &fabric->route_work, 0);
+}
+
+void tor_reroute_check(struct tor_fabric *fabric)
+{
+	WRITE_ONCE(fabric->check, true);
+	reroute_schedule(fabric);
 }
 
 void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
@@ -36,13 +43,13 @@ void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
 
 	/* once is enough until it is evaluated */
 	if (!xchg(&fabric->view_changed, true))
-		tor_reroute_schedule(fabric);
+		reroute_schedule(fabric);
 }
 
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 {
 	WRITE_ONCE(fabric->needs[port], len);
-	tor_reroute_schedule(fabric);
+	reroute_schedule(fabric);
 }
 
 bool tor_reroute_may_turn(const struct tor_fabric *fabric)
@@ -291,6 +298,34 @@ static u64 reroute_check_groups(struct tor_fabric *fabric, bool downs, bool fres
 	return when;
 }
 
+/*
+ * Return whether to check comms now: a comm is new, routes have changed since, the
+ * time has come that the last check asked for, or there is other news and its
+ * damper permits.
+ */
+static bool check_is_due(struct tor_fabric *fabric, bool downs)
+{
+	u64 now = ktime_get_ns();
+
+	return xchg(&fabric->check, false) || downs || fabric->checked != fabric->changes ||
+	       (fabric->check_at && now >= fabric->check_at) ||
+	       tor_damper_may(&fabric->checks, now);
+}
+
+/*
+ * Check comms, with routes unless these are not up to date (@again). Return when
+ * to look at that again, ns; 0: at the next change.
+ */
+static u64 check_groups(struct tor_fabric *fabric, bool downs, u64 again)
+{
+	if (!check_is_due(fabric, downs))
+		return min_not_zero(fabric->check_at, tor_damper_due(&fabric->checks));
+	if (!again)
+		fabric->checked = fabric->changes;
+	fabric->check_at = reroute_check_groups(fabric, downs, !again);
+	return fabric->check_at;
+}
+
 static void route_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(to_delayed_work(work), struct tor_fabric,
@@ -300,7 +335,7 @@ static void route_work(struct work_struct *work)
 
 	close_small(fabric);
 	again = follow_view(fabric, &downs);
-	when = reroute_check_groups(fabric, downs != fabric->downs, !again);
+	when = check_groups(fabric, downs != fabric->downs, again);
 	fabric->downs = downs;
 	when = min_not_zero(when, again);
 	when = min_not_zero(when, follow_frame(fabric));

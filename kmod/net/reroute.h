@@ -33,6 +33,6 @@ void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
 bool tor_reroute_may_turn(const struct tor_fabric *fabric);
 
 /* A comm was installed, or joined: check its routes soon. Context: any. */
-void tor_reroute_schedule(struct tor_fabric *fabric);
+void tor_reroute_check(struct tor_fabric *fabric);
 
 #endif

@@ -37,7 +37,7 @@ static int group_install(struct tor_group *group)
 	if (err)
 		return err;
 	tor_fabric_touch(fabric);
-	tor_reroute_schedule(fabric);
+	tor_reroute_check(fabric);
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static int group_install(struct tor_group *group)
 static void group_done(struct tor_group *group)
 {
 	group->comm.joined = true;
-	tor_reroute_schedule(group->fabric);
+	tor_reroute_check(group->fabric);
 	/* the results before the bit that the caller waits for */
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);
@@ -72,6 +72,11 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	tor_chooser_set_rates(group->chooser, &join->rates);
 	group->kind->installed(group);
 	return group_install(group);
+}
+
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	return tor_comm_failed(&container_of(join, struct tor_group, join)->comm);
 }
 
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
@@ -225,7 +230,7 @@ const char *tor_join_sentence(int err)
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:
-		return "a rank gave up while the comm was being created";
+		return "a rank gave up, or its node restarted, while the comm was being created";
 	case -EEXIST:
 		return "a comm of that name is being joined from this node already";
 	case -ENETDOWN:

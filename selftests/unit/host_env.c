@@ -39,6 +39,7 @@
 #pragma weak tor_env_comm_op
 #pragma weak tor_env_comm_explained
 #pragma weak tor_env_join_install
+#pragma weak tor_env_join_failed
 #pragma weak tor_env_join_done
 #pragma weak tor_env_shrink_install
 #pragma weak tor_env_shrink_done
@@ -379,6 +380,12 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	(void)ctx;
 	(void)join;
 	return 0;
+}
+
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	(void)join;
+	return false;
 }
 
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)

@@ -46,6 +46,24 @@ static void tor_join_rx__refuse_was_lost(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
+/* A rank restarts when all but one have accepted: that one cannot know, and nobody has the comm. */
+static void tor_join_rx__comm_failed_before_all_have_it(void **state)
+{
+	u32 i;
+
+	deaf = 4;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	assert_true(member[0].installed && !member[4].installed);
+	member[0].failed = true;
+	deaf = NODES;
+	pass(2 * (u64)NSEC_PER_SEC);
+	for (i = 0; i < NODES; i++) {
+		assert_true(member[i].done);
+		assert_int_equal(member[i].join.a.error, -ECONNABORTED);
+	}
+}
+
 /* That others have the comm says the same: rank 0 may be dead by now. */
 static void tor_join_complete__go_was_lost(void **state)
 {
@@ -178,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		JOIN_TEST(tor_join_rx__leave_was_lost),
 		JOIN_TEST(tor_join_rx__refuse_was_lost),
+		JOIN_TEST(tor_join_rx__comm_failed_before_all_have_it),
 		JOIN_TEST(tor_join_complete__go_was_lost),
 		JOIN_TEST(tor_join_complete__not_accepted),
 		JOIN_TEST(tor_join_rx__a_call_crosses_its_refusal),

@@ -20,6 +20,7 @@ static struct member {
 	u32 epoch[NODES];
 	u32 installed;			/* tag */
 	struct tor_rates agreed;	/* when it was installed */
+	bool failed;			/* what it has installed */
 	bool done;
 	bool ended;			/* the tag is known to the node after the join */
 } member[NODES];
@@ -41,6 +42,11 @@ int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
 	m->installed = join->a.tag;
 	m->agreed = join->rates;
 	return 0;
+}
+
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	return container_of(join, struct member, join)->failed;
 }
 
 void tor_env_join_done(struct tor_ctx *c, struct tor_join *join)

@@ -269,6 +269,43 @@ static void tor_loss_hello__an_older_hello_after_a_newer(void **state)
 	assert_int_equal(cable.loss.lost, 5);
 }
 
+/* A hello left by a queue that was so much behind that of the next one. */
+static void tor_loss_hello__overtaken_by_many_frames(void **state)
+{
+	static const u32 behind[] = { 2, 64, 65, 200, 1000, TOR_LOSS_OVERTAKEN };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(behind); i++) {
+		setup(state);
+		begin(0, 0);
+		interval(behind[i] + 50, behind[i] + 50);
+		cable.sent -= behind[i];
+		cable.received++;
+		hello();
+		cable.sent += behind[i] + 1;
+		settle();
+		assert_int_equal(cable.loss.lost, 0);
+		interval(100, 95);
+		settle();
+		assert_int_equal(cable.loss.lost, 5);
+	}
+}
+
+/* A count that goes on behind the last one is another: nothing is counted, and soon everything. */
+static void tor_loss_hello__count_that_is_behind(void **state)
+{
+	(void)state;
+	begin(0, 0);
+	interval(1000, 1000);
+	cable.sent -= 500;
+	interval(0, 0);
+	settle();
+	assert_int_equal(cable.loss.lost, 0);
+	interval(100, 95);
+	settle();
+	assert_int_equal(cable.loss.lost, 5);
+}
+
 /* Of two hellos, whose entries two processors began, the one that began first comes second. */
 static void tor_loss_hello__time_goes_back(void **state)
 {
@@ -336,6 +373,8 @@ int main(void)
 		cmocka_unit_test_setup(tor_loss_hello__a_long_queue_is_no_loss, setup),
 		cmocka_unit_test_setup(tor_loss_hello__a_doubled_hello, setup),
 		cmocka_unit_test_setup(tor_loss_hello__an_older_hello_after_a_newer, setup),
+		cmocka_unit_test_setup(tor_loss_hello__overtaken_by_many_frames, setup),
+		cmocka_unit_test_setup(tor_loss_hello__count_that_is_behind, setup),
 		cmocka_unit_test_setup(tor_loss_hello__time_goes_back, setup),
 		cmocka_unit_test_setup(tor_loss_hello__silence, setup),
 		cmocka_unit_test_setup(tor_loss_stop__what_a_closed_port_misses, setup),

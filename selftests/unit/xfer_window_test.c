@@ -171,6 +171,36 @@ static void tor_tx_ack__short_last_frame_says_nothing_of_long_ones(void **state)
 	}
 }
 
+/* Nor does a short last frame of many that is sent again, alone, after a loss or when the own queue has refused it. */
+static void tor_tx_ack__last_frame_sent_again_says_nothing(void **state)
+{
+	bool refused;
+	u32 stamped;
+	u8 flags;
+
+	for (refused = false;; refused = true) {
+		setup(state);
+		used(1000, 72 * US, 7 * 72 * US + 160 * US);
+		begin(100ULL * UNIT + 64);
+		tx.base = 100;
+		tx.next = 100;
+		assert_int_equal(tor_tx_next(&tx, now, &flags), 100);
+		if (refused)
+			tor_tx_dropped(&tx, 100, now);
+		now = tor_tx_deadline(&tx);
+		tor_tx_timer(&tx, now);
+		stamped = stamp();
+		assert_int_equal(tor_tx_next(&tx, now, &flags), 100);
+		assert_int_equal(flags, TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_ACK);
+		now += 160 * US;
+		answer(101, stamped);
+		assert_true(tor_tx_done(&tx));
+		assert_in_range(used(20000, 72 * US, 7 * 72 * US + 160 * US), 90, 100);
+		if (refused)
+			return;
+	}
+}
+
 /* What is answered before the last frame has arrived is of a long one, though all have left. */
 static void tor_tx_ack__messages_of_a_window_tell_the_minimum(void **state)
 {
@@ -203,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup(tor_tx_ack__forgets_a_slow_answer, setup),
 		cmocka_unit_test_setup(tor_tx_ack__short_messages_say_nothing_of_long_ones, setup),
 		cmocka_unit_test_setup(tor_tx_ack__short_last_frame_says_nothing_of_long_ones, setup),
+		cmocka_unit_test_setup(tor_tx_ack__last_frame_sent_again_says_nothing, setup),
 		cmocka_unit_test_setup(tor_tx_ack__messages_of_a_window_tell_the_minimum, setup),
 		cmocka_unit_test_setup(tor_tx_ack__short_messages_keep_the_window, setup),
 	};

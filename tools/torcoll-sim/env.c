@@ -286,6 +286,11 @@ void tor_env_comm_failed(struct tor_ctx *core, struct tor_comm *comm)
 	ctx->failed[ctx->nfailed++] = container_of(comm, struct sim_rank, core);
 }
 
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	return tor_comm_failed(&container_of(join, struct sim_rank, join)->core);
+}
+
 void tor_env_join_done(struct tor_ctx *core, struct tor_join *join)
 {
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);

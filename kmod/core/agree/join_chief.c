@@ -128,6 +128,21 @@ void tor_join_chief_fail(struct tor_ctx *ctx, struct tor_join *join, int error)
 	tor_agree_tell_all(ctx, &join->a, TOR_AGREE_REFUSING, &left);
 }
 
+/*
+ * All have accepted. One whose node restarted since, as rank 0's comm knows by now,
+ * is none of those that would go; a member that has only this node's word for it
+ * would wait for that rank.
+ */
+static void chief_go(struct tor_ctx *ctx, struct tor_join *join)
+{
+	u32 left = tor_env_budget().frames;
+
+	if (tor_env_join_failed(join))
+		tor_join_chief_fail(ctx, join, -ECONNABORTED);
+	else
+		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
+}
+
 /* Take the next step once all ranks have come that far. */
 static void chief_collect(struct tor_ctx *ctx, struct tor_join *join)
 {
@@ -149,7 +164,7 @@ static void chief_collect(struct tor_ctx *ctx, struct tor_join *join)
 		chief_find_missing(join);
 	}
 	if (join->a.state == TOR_AGREE_ACCEPTING && join->accepted == join->a.ranks - 1)
-		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
+		chief_go(ctx, join);
 }
 
 /*

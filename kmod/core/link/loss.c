@@ -25,6 +25,18 @@ static bool loss_continues(const struct tor_loss *loss, u64 now, u32 epoch, u32 
 	       (u32)(sent - loss->sent) <= tor_div64(silence, TOR_LOSS_FRAME_NS) + TOR_LOSS_BURST;
 }
 
+/*
+ * Return whether a later hello has overtaken this one, as where both left by
+ * different queues of the neighbour, or came in on two processors. What it says
+ * would begin the count anew, with frames missing that the last one has.
+ */
+static bool loss_is_overtaken(const struct tor_loss *loss, u64 now, u64 interval, u32 epoch,
+			      u32 sent)
+{
+	return loss->epoch == epoch && (u32)(loss->sent - sent) - 1 < TOR_LOSS_OVERTAKEN &&
+	       (s64)(now - loss->heard) < (s64)interval;
+}
+
 /* Decide about the frames that were missing, or early, all through a window. */
 static void loss_judge(struct tor_loss *loss)
 {
@@ -39,10 +51,8 @@ static void loss_judge(struct tor_loss *loss)
 void tor_loss_hello(struct tor_loss *loss, u64 now, u64 interval, u32 epoch, u32 sent,
 		    u32 received)
 {
-	if (loss->epoch == epoch && (u32)(loss->sent - sent) - 1 < TOR_LOSS_OVERTAKEN) {
-		/* an older hello: the last one said more */
+	if (loss_is_overtaken(loss, now, interval, epoch, sent))
 		return;
-	}
 	/* entries on two processors end in another order than they begin */
 	now = max(now, loss->heard);
 	if (loss_continues(loss, now, epoch, sent))

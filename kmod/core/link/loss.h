@@ -32,7 +32,8 @@
 
 #define TOR_LOSS_WINDOW		12	/* hello intervals */
 #define TOR_LOSS_EARLY		1024	/* largest credit, frames: what waits in a long queue */
-#define TOR_LOSS_OVERTAKEN	64	/* frames by which a hello may be overtaken by others */
+/* A hello is overtaken by a later one by up to so many frames, and an interval. */
+#define TOR_LOSS_OVERTAKEN	4096
 /* No port sends more than this: what a hello says beyond it is another count. */
 #define TOR_LOSS_FRAME_NS	16	/* a frame in this time, */
 #define TOR_LOSS_BURST		4096	/* and so many at once */

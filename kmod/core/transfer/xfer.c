@@ -113,6 +113,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->retry = 0;
 	tx->blocked = false;
 	tx->repairs = false;
+	tx->last_again = false;
 	/* delayed acknowledgements do not measure the round trip */
 	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
@@ -159,6 +160,7 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 		index = tx->base + bit;
 		tx->lost &= ~BIT_ULL(bit);
 		tx->repairs = false;
+		tx->last_again |= index == tx->frames - 1;
 		*flags = TORCOLL_FLAG_RETRANSMIT;
 		/*
 		 * the last of a burst of repairs asks; the timer covers the
@@ -182,17 +184,18 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 /*
  * Return whether an answer may tell the round trip without queues. The last frame
  * of a message may be short, and cross many hops in less time than long ones
- * need, which would then look like a queue. Of few frames it need not follow the
- * others: there it must not have arrived when the answer was given, whose stamp
- * is then of another one, and these are as long as can be.
+ * need, which would then look like a queue. Of few frames, or when it is sent again,
+ * it need not follow the others: there it must not have arrived when the answer was
+ * given, whose stamp is then of another one, and these are as long as can be.
  */
 static bool tx_tells_min(const struct tor_tx *tx, const struct tor_ack *ack)
 {
 	u32 last = tx->frames - 1;
 
-	return tx->frames > TOR_WINDOW_FIRST ||
-	       (ack->state == TORCOLL_ACK_OK && ack->base <= last &&
-		!(ack->mask >> (last - ack->base) & 1));
+	if (tx->frames > TOR_WINDOW_FIRST && !tx->last_again)
+		return true;
+	return ack->state == TORCOLL_ACK_OK && ack->base <= last &&
+	       (last - ack->base >= 64 || !(ack->mask >> (last - ack->base) & 1));
 }
 
 /*

@@ -51,7 +51,7 @@
  * @srtt: smoothed round trip, us; 0: unknown
  * @rttvar: its mean deviation, us
  * @rtt_min: the recent minimum, up to TOR_RTO_MAX: a round trip without queues
- *	of frames that are not the last of a few, in TOR_RTT_FINE parts of a us,
+ *	of frames that are not the last of a few or repeated, in TOR_RTT_FINE parts of a us,
  *	so that it follows paths of some us, too; 0: unknown
  * @window: last good number of frames in flight
  * @due: delayed acknowledgements, see due.c; 0: none
@@ -92,6 +92,7 @@ struct tor_path {
  * @blocked: the receiver is not ready
  * @repairs: the next repair may leave though the window is full
  * @patient: one frame, whose acknowledgement nobody waits for
+ * @last_again: the last frame was sent again
  * @split: frames take different ways, which may reorder them without limit:
  *	at the sender those of even and of odd index, at each forwarder those
  *	of either tie
@@ -124,6 +125,7 @@ struct tor_tx {
 	bool blocked;
 	bool repairs;
 	bool patient;
+	bool last_again;
 
 	/* the engine's: routing, and the place of the payload */
 	bool split;
