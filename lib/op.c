@@ -415,18 +415,30 @@ static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op,
 	return err ? err : torcoll_wait_until(req, deadline_ns);
 }
 
-/* Whether a call of the module can submit and wait until then. */
+/* Whether a call of the module can submit and wait until then; 0: without an end. */
 static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t deadline_ns)
 {
 	/* only a separate wait spins, and starts ops of the queue */
 	return !t->spin_ns && !torcoll__is_queued(t) && !torcoll__op_has_steps(op) &&
-	       (!deadline_ns || t->features & TORCOLL_FEATURE_WAIT_NS);
+	       (!deadline_ns ||
+		(t->features & TORCOLL_FEATURE_WAIT_NS && !torcoll__ring_is_crowded(t)));
 }
 
 /* Whether the op goes on, though the call has ended: by a signal, or as it was time. */
 static bool runs_on(const struct torcoll_submit *s, int err)
 {
 	return s->op && (err == -EINTR || err == -ETIMEDOUT);
+}
+
+/*
+ * Wait on for such an op, unless it is @late already. One that the caller has to
+ * wait for is in the ring, for the queue to find its result.
+ */
+static int run_on(struct torcoll_request *req, bool late, uint64_t deadline_ns)
+{
+	int err = late ? -EAGAIN : torcoll_wait_until(req, deadline_ns);
+
+	return err == -EAGAIN ? torcoll__request_divert(req) : err;
 }
 
 int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
@@ -455,7 +467,7 @@ int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		trace(comm, &s);
 	if (runs_on(&s, err)) {
 		request_start(req, comm, &s);
-		return err == -EINTR ? torcoll_wait_until(req, deadline_ns) : -EAGAIN;
+		return run_on(req, err == -ETIMEDOUT, deadline_ns);
 	}
 	if (!err)
 		err = s.status;

@@ -630,12 +630,9 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op);
 
 /*
  * Execute an op with one system call, but wait at most until @deadline_ns; 0: no limit. Returns
- * -EAGAIN then: the op continues, and *@req waits for it. Otherwise as torcoll_run(), and *@req is
- * not used.
- *
- * Wait for an op that continues, or test it until it is complete, before starting others of @comm:
- * it keeps its slot until then, and each test of it is a system call. The wait for a slot, if other
- * ops have all of them, does not end at @deadline_ns.
+ * -EAGAIN then: the op continues as one that was started by torcoll_submit(), and *@req waits for it.
+ * Otherwise as torcoll_run(), and *@req is not used. If other ops have all slots, the wait for one
+ * ends at @deadline_ns, too.
  */
 int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		      struct torcoll_request *req, uint64_t deadline_ns);

@@ -181,6 +181,33 @@ static int request_try(struct torcoll_request *req)
 	return err ? request_answer(req, err) : req->status;
 }
 
+int torcoll__request_divert(struct torcoll_request *req)
+{
+	struct torcoll *t = req->comm->t;
+	struct torcoll_wait w = {
+		.size = sizeof(w),
+		.flags = TORCOLL_WAIT_NOHANG | TORCOLL_WAIT_RING,
+		.comm = req->comm->handle,
+		.op = req->op,
+	};
+	int err;
+
+	torcoll__ring_take(req->comm, &req->ring);
+	if (!req->ring)
+		return -EAGAIN;
+	w.user_data = req->ring;
+	err = torcoll__ioctl(t, TORCOLL_IOC_WAIT, &w);
+	if (err == -EAGAIN)
+		return err;
+	torcoll__ring_give_back(t, req->ring);
+	req->ring = 0;
+	/* refused: it is looked for by calls, as without a ring */
+	if (err)
+		return -EAGAIN;
+	request_end(req, w.status, w.error_rank);
+	return request_answer(req, 0);
+}
+
 static int not_started(void)
 {
 	return torcoll__fail(-EINVAL, "wait: nothing was started with this request");

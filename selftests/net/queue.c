@@ -143,6 +143,37 @@ static int ends_at_its_time(void)
 	return worked(torcoll_wait(&req)) && right;
 }
 
+/*
+ * The same, and more start behind it than there are slots, which are waited for first: all slots have to be used again,
+ * also that of the op that nobody waits for.
+ */
+static int others_before_it(void)
+{
+	const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request first, req[MANY];
+	uint64_t end = soon();
+	int right = 1;
+	char byte = 0;
+
+	if (!rank)
+		for (uint32_t i = 1; i < ranks; i++)
+			right &= worked(torcoll_recv(world, &byte, 1, TORCOLL_U8, i));
+	else
+		right &= torcoll_run_until(world, &barrier, &first, torcoll_deadline(50)) == -EAGAIN;
+	if (rank)
+		right &= worked(torcoll_send(world, &byte, 1, TORCOLL_U8, 0));
+	else
+		right &= worked(torcoll_ibarrier(world, &first));
+	for (uint32_t i = 0; i < MANY; i++)
+		right &= worked(torcoll_ibarrier(world, &req[i]));
+	for (uint32_t i = MANY; i-- > 0; )
+		right &= worked(torcoll_wait_until(&req[i], end));
+	right &= worked(torcoll_wait(&first));
+	for (uint32_t i = 0; !right && i < MANY; i++)
+		torcoll_wait(&req[i]);
+	return right;
+}
+
 /* ---- progress ---- */
 
 /*
@@ -649,6 +680,7 @@ static const struct {
 	{ "queue__messages", messages },
 	{ "queue__blocking_behind", blocking_behind },
 	{ "run_until__ends_at_its_time", ends_at_its_time },
+	{ "run_until__others_before_it", others_before_it },
 	{ "wait__descriptors", descriptors },
 	{ "wait__any_and_all", any_and_all },
 	{ "test__is_cheap", cheap_test },
