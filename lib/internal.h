@@ -331,6 +331,12 @@ void torcoll__refusal_fail(struct torcoll_comm *comm, const struct torcoll_op *o
 int torcoll__request_look(struct torcoll_request *req);
 
 /*
+ * Return when a call that waits until then must end, since other threads may
+ * have queued ops; 0: never.
+ */
+uint64_t torcoll__call_end(uint64_t deadline_ns);
+
+/*
  * Have an op, which was started by a call that waited for it, posted to the ring,
  * as one that nobody waits for. Return -EAGAIN; or, if it is complete, what the
  * caller gets.

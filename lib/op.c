@@ -416,12 +416,11 @@ static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op,
 }
 
 /* Whether a call of the module can submit and wait until then; 0: without an end. */
-static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t deadline_ns)
+static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t end_ns)
 {
 	/* only a separate wait spins, and starts ops of the queue */
 	return !t->spin_ns && !torcoll__is_queued(t) && !torcoll__op_has_steps(op) &&
-	       (!deadline_ns ||
-		(t->features & TORCOLL_FEATURE_WAIT_NS && !torcoll__ring_is_crowded(t)));
+	       (!end_ns || (t->features & TORCOLL_FEATURE_WAIT_NS && !torcoll__ring_is_crowded(t)));
 }
 
 /* Whether the op goes on, though the call has ended: by a signal, or as it was time. */
@@ -444,10 +443,11 @@ static int run_on(struct torcoll_request *req, bool late, uint64_t deadline_ns)
 int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		      struct torcoll_request *req, uint64_t deadline_ns)
 {
+	uint64_t end_ns = torcoll__call_end(deadline_ns);
 	struct torcoll_submit s;
 	int err;
 
-	if (!runs_in_one(comm->t, op, deadline_ns))
+	if (!runs_in_one(comm->t, op, end_ns))
 		return run_in_two(comm, op, req, deadline_ns);
 	req->state = 0;
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
@@ -459,7 +459,7 @@ int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 	}
 	op_marshal(comm, op, &s);
 	s.flags |= TORCOLL_OP_WAIT;
-	s.wait_ns = deadline_ns;
+	s.wait_ns = end_ns;
 	err = submit_call(comm, &s);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return run_in_two(comm, op, req, deadline_ns);
@@ -467,7 +467,7 @@ int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		trace(comm, &s);
 	if (runs_on(&s, err)) {
 		request_start(req, comm, &s);
-		return run_on(req, err == -ETIMEDOUT, deadline_ns);
+		return run_on(req, err == -ETIMEDOUT && end_ns == deadline_ns, deadline_ns);
 	}
 	if (!err)
 		err = s.status;

@@ -373,10 +373,9 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
 /*
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
  * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
- * order, and start as others complete, whenever the program waits for or tests any op of the context.
+ * order, and start as others complete, whenever the program waits for or tests any op of the context,
+ * also in calls that block without a request, as torcoll_recv() does.
  * One that is refused then fails the comm.
- * Calls that block without a request, as torcoll_recv() does, and torcoll_run_until() start those that
- * wait when they begin, not what other threads queue meanwhile.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, enum torcoll_redop redop,

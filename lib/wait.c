@@ -321,22 +321,35 @@ static int wanted_try(const struct wanted *w, uint32_t *index)
 	return -EAGAIN;
 }
 
+/* Return when a call ends, at the latest, that spins first. */
+static uint64_t slice_end(uint64_t deadline_ns, uint64_t spin_ns)
+{
+	uint64_t end_ns = torcoll_sys_now_ns() + spin_ns + CALL_NS;
+
+	return deadline_ns && deadline_ns < end_ns ? deadline_ns : end_ns;
+}
+
+uint64_t torcoll__call_end(uint64_t deadline_ns)
+{
+	return torcoll_sys_is_alone() ? deadline_ns : slice_end(deadline_ns, 0);
+}
+
 /*
  * Wait for an op that was started; -EINPROGRESS: another thread has queued ops.
  */
 static int wait_in_slices(struct torcoll_request *req, uint64_t deadline_ns)
 {
-	uint64_t spin_ns = spin_of(req->comm->t), until;
+	uint64_t spin_ns = spin_of(req->comm->t), end_ns;
 	int err;
 
 	do {
-		until = torcoll_sys_now_ns() + spin_ns + CALL_NS;
-		if (deadline_ns && deadline_ns <= until)
-			return request_wait(req, 0, deadline_ns, spin_ns);
-		err = request_wait(req, 0, until, spin_ns);
+		end_ns = slice_end(deadline_ns, spin_ns);
+		err = request_wait(req, 0, end_ns, spin_ns);
+		if (err != -EAGAIN || end_ns == deadline_ns)
+			return err;
 		spin_ns = 0;
-	} while (err == -EAGAIN && !torcoll__is_queued(req->comm->t));
-	return err == -EAGAIN ? -EINPROGRESS : err;
+	} while (!torcoll__is_queued(req->comm->t));
+	return -EINPROGRESS;
 }
 
 /*

@@ -4,6 +4,7 @@
  * layouts and operators of programs. Each case is named by rank 0 when all ranks found it right.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,47 @@ static int others_before_it(void)
 	for (uint32_t i = 0; !right && i < MANY; i++)
 		torcoll_wait(&req[i]);
 	return right;
+}
+
+static void *run_barrier(void *comm)
+{
+	const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+	int err = torcoll_run_until(comm, &barrier, &req, soon());
+
+	if (err == -EAGAIN)
+		torcoll_wait(&req);
+	return err ? comm : NULL;
+}
+
+/* What one thread starts without waiting for it must end before the op that another one runs. */
+static int others_of_a_thread(void)
+{
+	struct torcoll_request req[MANY];
+	struct torcoll_comm *dup;
+	pthread_t thread;
+	void *wrong = NULL;
+	int right = 1;
+
+	if (!worked(torcoll_comm_dup(world, soon(), &dup)))
+		return 0;
+	if (rank && pthread_create(&thread, NULL, run_barrier, dup))
+		return 0;
+	/* it is in the call then, most likely */
+	if (rank)
+		usleep(50000);
+	for (uint32_t i = 0; i < MANY; i++)
+		right &= worked(torcoll_ibarrier(world, &req[i]));
+	for (uint32_t i = 0; !rank && i < MANY; i++)
+		right &= worked(torcoll_wait(&req[i]));
+	if (rank)
+		pthread_join(thread, &wrong);
+	else
+		wrong = run_barrier(dup);
+	for (uint32_t i = 0; rank && i < MANY; i++)
+		right &= worked(torcoll_wait(&req[i]));
+	torcoll_comm_close(dup);
+	return right && !wrong;
 }
 
 /* ---- progress ---- */
@@ -693,6 +735,8 @@ static const struct {
 	{ "function__in_order", steps_in_order },
 	{ "refusal__is_told", refusals_are_told },
 	{ "refusal__is_repeated", refusals_are_repeated },
+	/* from here on the process is not one of a single thread */
+	{ "run_until__others_of_a_thread", others_of_a_thread },
 };
 
 int main(void)

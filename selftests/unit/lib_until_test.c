@@ -150,6 +150,61 @@ static void no_slot__ends_at_its_time(void **state)
 	assert_int_equal(torcoll_test(&req), 0);
 }
 
+/* ---- with other threads ---- */
+
+static struct fixture *shared;
+static struct torcoll_request others;
+
+static void other_thread_queues(void)
+{
+	fake.slots = 0;
+	start(shared, &others);
+	fake.on_wait = NULL;
+	fake.slots = 1;
+}
+
+/* A call without an end is several, between which this thread starts what others have queued. */
+static void threads__starts_what_others_queue(void **state)
+{
+	struct fixture *f = *state;
+
+	shared = f;
+	fake.threads = true;
+	fake.now = 1000;
+	fake.on_wait = other_thread_queues;
+	fake.on_poll = no_sleep;
+	fake.started_on_eintr = OP;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, -EAGAIN);
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(nposted, 1);
+	assert_int_equal(fake.wait.op, OP);
+	post(posted[0], 0, 0);
+	assert_int_equal(torcoll_test(&others), 0);
+}
+
+static void threads__call_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.threads = true;
+	fake.now = 1000;
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 1000 + CALL_NS + 1), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 1000 + CALL_NS - 1), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS - 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	/* a module that cannot end it */
+	f->t->features &= ~TORCOLL_FEATURE_WAIT_NS;
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(fake.submit.wait_ns, 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
+	assert_int_equal(fake.wait.deadline_ns, 1000 + CALL_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +215,8 @@ int main(void)
 		test_queue(late__others_are_started),
 		test_queue(crowded__in_two_calls),
 		test_queue(no_slot__ends_at_its_time),
+		test_queue(threads__starts_what_others_queue),
+		test_queue(threads__call_has_an_end),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_WAIT_NS;
