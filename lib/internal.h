@@ -243,6 +243,12 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
 bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
 			 struct torcoll_completion *completion);
 
+/*
+ * Return whether the ring may have no room for an op that was not posted to it
+ * from the start. One that is not crowded has it for hundreds of threads.
+ */
+bool torcoll__ring_is_crowded(const struct torcoll *t);
+
 /* Return whether there is a ring, once an op was started. */
 bool torcoll__ring_is_there(struct torcoll *t);
 
@@ -323,6 +329,19 @@ void torcoll__refusal_fail(struct torcoll_comm *comm, const struct torcoll_op *o
  * request done, or -EAGAIN, or the refusal of the wait.
  */
 int torcoll__request_look(struct torcoll_request *req);
+
+/*
+ * Return when a call that waits until then must end, since other threads may
+ * have queued ops; 0: never.
+ */
+uint64_t torcoll__call_end(uint64_t deadline_ns);
+
+/*
+ * Have an op, which was started by a call that waited for it, posted to the ring,
+ * as one that nobody waits for. Return -EAGAIN; or, if it is complete, what the
+ * caller gets.
+ */
+int torcoll__request_divert(struct torcoll_request *req);
 
 /* ---- queue.c ---- */
 

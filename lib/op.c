@@ -415,12 +415,12 @@ static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op,
 	return err ? err : torcoll_wait_until(req, deadline_ns);
 }
 
-/* Whether a call of the module can submit and wait until then. */
-static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t deadline_ns)
+/* Whether a call of the module can submit and wait until then; 0: without an end. */
+static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, uint64_t end_ns)
 {
 	/* only a separate wait spins, and starts ops of the queue */
 	return !t->spin_ns && !torcoll__is_queued(t) && !torcoll__op_has_steps(op) &&
-	       (!deadline_ns || t->features & TORCOLL_FEATURE_WAIT_NS);
+	       (!end_ns || (t->features & TORCOLL_FEATURE_WAIT_NS && !torcoll__ring_is_crowded(t)));
 }
 
 /* Whether the op goes on, though the call has ended: by a signal, or as it was time. */
@@ -429,13 +429,25 @@ static bool runs_on(const struct torcoll_submit *s, int err)
 	return s->op && (err == -EINTR || err == -ETIMEDOUT);
 }
 
+/*
+ * Wait on for such an op, unless it is @late already. One that the caller has to
+ * wait for is in the ring, for the queue to find its result.
+ */
+static int run_on(struct torcoll_request *req, bool late, uint64_t deadline_ns)
+{
+	int err = late ? -EAGAIN : torcoll_wait_until(req, deadline_ns);
+
+	return err == -EAGAIN ? torcoll__request_divert(req) : err;
+}
+
 int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		      struct torcoll_request *req, uint64_t deadline_ns)
 {
+	uint64_t end_ns = torcoll__call_end(deadline_ns);
 	struct torcoll_submit s;
 	int err;
 
-	if (!runs_in_one(comm->t, op, deadline_ns))
+	if (!runs_in_one(comm->t, op, end_ns))
 		return run_in_two(comm, op, req, deadline_ns);
 	req->state = 0;
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
@@ -447,7 +459,7 @@ int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 	}
 	op_marshal(comm, op, &s);
 	s.flags |= TORCOLL_OP_WAIT;
-	s.wait_ns = deadline_ns;
+	s.wait_ns = end_ns;
 	err = submit_call(comm, &s);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return run_in_two(comm, op, req, deadline_ns);
@@ -455,7 +467,7 @@ int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		trace(comm, &s);
 	if (runs_on(&s, err)) {
 		request_start(req, comm, &s);
-		return err == -EINTR ? torcoll_wait_until(req, deadline_ns) : -EAGAIN;
+		return run_on(req, err == -ETIMEDOUT && end_ns == deadline_ns, deadline_ns);
 	}
 	if (!err)
 		err = s.status;

@@ -11,10 +11,14 @@
  * A result that the program has to reap occupies a slot of its comm until then.
  * While ops wait for slots, this file reaps results as soon as it sees them.
  *
+ * An op that is both started and waited for by one call is not posted, unless the
+ * call ends before it (torcoll__request_divert()): then it goes on as the others.
+ *
  * The ring is made for the first op that is started. Without a ring (an older
  * module, a limit), results are fetched by system calls.
  *
- * Locking: ring->lock protects all of it, and is a leaf.
+ * Locking: ring->lock protects all of it, and is a leaf. taken, head and entries
+ * are read without it as hints.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +112,7 @@ static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
 	ring->bytes = setup.bytes;
 	ring->entry = (char *)shared + setup.entries_offset;
 	ring->entry_size = setup.entry_size;
-	ring->entries = setup.entries;
+	__atomic_store_n(&ring->entries, setup.entries, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -193,7 +197,7 @@ static void ring_advance(struct torcoll__ring *ring)
 
 	if (head == ring->head)
 		return;
-	ring->head = head;
+	__atomic_store_n(&ring->head, head, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->shared->head, head, __ATOMIC_RELEASE);
 }
 
@@ -271,6 +275,21 @@ bool torcoll__ring_is_there(struct torcoll *t)
 	return there;
 }
 
+/* Others than those that hold the lock read it as a hint. */
+static void count_taken(struct torcoll__ring *ring, int change)
+{
+	__atomic_store_n(&ring->taken, ring->taken + change, __ATOMIC_RELAXED);
+}
+
+bool torcoll__ring_is_crowded(const struct torcoll *t)
+{
+	const struct torcoll__ring *ring = t->ring;
+	uint32_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
+
+	return taken - __atomic_load_n(&ring->head, __ATOMIC_RELAXED) >
+	       __atomic_load_n(&ring->entries, __ATOMIC_RELAXED) / 2;
+}
+
 /* Return whether the ring has room for one more op, and a cell. */
 static bool ring_has_room(struct torcoll__ring *ring)
 {
@@ -294,7 +313,7 @@ bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
 	if (room) {
 		cell = &ring->cells[ring->free];
 		ring->free = cell->next;
-		ring->taken++;
+		count_taken(ring, 1);
 		cell->comm = comm;
 		cell->generation++;
 		if (ring->top <= cell - ring->cells)
@@ -312,7 +331,7 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
 	if (!id)
 		return;
 	pthread_mutex_lock(&ring->lock);
-	ring->taken--;
+	count_taken(ring, -1);
 	cell_free(ring, cell_find(ring, id));
 	pthread_mutex_unlock(&ring->lock);
 }

@@ -373,10 +373,9 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
 /*
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
  * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
- * order, and start as others complete, whenever the program waits for or tests any op of the context.
+ * order, and start as others complete, whenever the program waits for or tests any op of the context,
+ * also in calls that block without a request, as torcoll_recv() does.
  * One that is refused then fails the comm.
- * Calls that block without a request, as torcoll_recv() does, and torcoll_run_until() start those that
- * wait when they begin, not what other threads queue meanwhile.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, enum torcoll_redop redop,
@@ -630,12 +629,9 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op);
 
 /*
  * Execute an op with one system call, but wait at most until @deadline_ns; 0: no limit. Returns
- * -EAGAIN then: the op continues, and *@req waits for it. Otherwise as torcoll_run(), and *@req is
- * not used.
- *
- * Wait for an op that continues, or test it until it is complete, before starting others of @comm:
- * it keeps its slot until then, and each test of it is a system call. The wait for a slot, if other
- * ops have all of them, does not end at @deadline_ns.
+ * -EAGAIN then: the op continues as one that was started by torcoll_submit(), and *@req waits for it.
+ * Otherwise as torcoll_run(), and *@req is not used. If other ops have all slots, the wait for one
+ * ends at @deadline_ns, too.
  */
 int torcoll_run_until(struct torcoll_comm *comm, const struct torcoll_op *op,
 		      struct torcoll_request *req, uint64_t deadline_ns);

@@ -181,6 +181,33 @@ static int request_try(struct torcoll_request *req)
 	return err ? request_answer(req, err) : req->status;
 }
 
+int torcoll__request_divert(struct torcoll_request *req)
+{
+	struct torcoll *t = req->comm->t;
+	struct torcoll_wait w = {
+		.size = sizeof(w),
+		.flags = TORCOLL_WAIT_NOHANG | TORCOLL_WAIT_RING,
+		.comm = req->comm->handle,
+		.op = req->op,
+	};
+	int err;
+
+	torcoll__ring_take(req->comm, &req->ring);
+	if (!req->ring)
+		return -EAGAIN;
+	w.user_data = req->ring;
+	err = torcoll__ioctl(t, TORCOLL_IOC_WAIT, &w);
+	if (err == -EAGAIN)
+		return err;
+	torcoll__ring_give_back(t, req->ring);
+	req->ring = 0;
+	/* refused: it is looked for by calls, as without a ring */
+	if (err)
+		return -EAGAIN;
+	request_end(req, w.status, w.error_rank);
+	return request_answer(req, 0);
+}
+
 static int not_started(void)
 {
 	return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
@@ -294,22 +321,35 @@ static int wanted_try(const struct wanted *w, uint32_t *index)
 	return -EAGAIN;
 }
 
+/* Return when a call ends, at the latest, that spins first. */
+static uint64_t slice_end(uint64_t deadline_ns, uint64_t spin_ns)
+{
+	uint64_t end_ns = torcoll_sys_now_ns() + spin_ns + CALL_NS;
+
+	return deadline_ns && deadline_ns < end_ns ? deadline_ns : end_ns;
+}
+
+uint64_t torcoll__call_end(uint64_t deadline_ns)
+{
+	return torcoll_sys_is_alone() ? deadline_ns : slice_end(deadline_ns, 0);
+}
+
 /*
  * Wait for an op that was started; -EINPROGRESS: another thread has queued ops.
  */
 static int wait_in_slices(struct torcoll_request *req, uint64_t deadline_ns)
 {
-	uint64_t spin_ns = spin_of(req->comm->t), until;
+	uint64_t spin_ns = spin_of(req->comm->t), end_ns;
 	int err;
 
 	do {
-		until = torcoll_sys_now_ns() + spin_ns + CALL_NS;
-		if (deadline_ns && deadline_ns <= until)
-			return request_wait(req, 0, deadline_ns, spin_ns);
-		err = request_wait(req, 0, until, spin_ns);
+		end_ns = slice_end(deadline_ns, spin_ns);
+		err = request_wait(req, 0, end_ns, spin_ns);
+		if (err != -EAGAIN || end_ns == deadline_ns)
+			return err;
 		spin_ns = 0;
-	} while (err == -EAGAIN && !torcoll__is_queued(req->comm->t));
-	return err == -EAGAIN ? -EINPROGRESS : err;
+	} while (!torcoll__is_queued(req->comm->t));
+	return -EINPROGRESS;
 }
 
 /*

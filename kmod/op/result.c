@@ -8,6 +8,7 @@
 #include <linux/sched/signal.h>
 #include <linux/torcoll.h>
 
+#include "cdev/ring.h"
 #include "cdev/session.h"
 #include "memory/buffers.h"
 #include "op/call.h"
@@ -140,6 +141,31 @@ static int result_take(struct tor_session *session, struct tor_group *group,
 	return 0;
 }
 
+/*
+ * Take a result and fetch it; or have the ring get it, when it is there: -EAGAIN.
+ */
+static int result_divert(struct tor_session *session, struct tor_group *group,
+			 struct torcoll_wait *wait)
+{
+	/* a ring is never removed; pairs with set_ring() in ioctl.c */
+	struct tor_ring *ring = smp_load_acquire(&session->ring);
+	int err;
+
+	if (!ring)
+		return tor_refuse(session, -EINVAL, "the file has no completion ring");
+	do {
+		err = result_take(session, group, wait);
+		if (err != -EAGAIN)
+			return err;
+		if (!tor_ring_take(ring))
+			return tor_refuse(session, -EBUSY, "the completion ring is full");
+		err = tor_slot_divert(group, wait->op, wait->user_data);
+		if (err)
+			tor_ring_give_back(ring);
+	} while (err == -ENOENT);
+	return err ? tor_refuse(session, err, "the op completes to the ring, or to a thread") : -EAGAIN;
+}
+
 /* Number of processes on the machine that poll for results without sleeping. */
 static atomic_t spinners;
 
@@ -220,6 +246,12 @@ int tor_op_wait(struct tor_session *session, struct tor_group *group, struct tor
 {
 	if (wait->spin_ns > SPIN_MAX)
 		return tor_refuse(session, -EINVAL, "the spin time exceeds one second");
+	if (wait->flags & TORCOLL_WAIT_RING) {
+		if (!(wait->flags & TORCOLL_WAIT_NOHANG) || !wait->op)
+			return tor_refuse(session, -EINVAL,
+					  "the ring gets one op, with TORCOLL_WAIT_NOHANG");
+		return result_divert(session, group, wait);
+	}
 	if (wait->flags & TORCOLL_WAIT_NOHANG)
 		return result_take(session, group, wait);
 	return wait->op ? wait_for_one(session, group, wait) : wait_for_any(session, group, wait);

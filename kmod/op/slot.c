@@ -106,10 +106,13 @@ void tor_slot_run(struct tor_slot *slot, enum tor_slot_dest dest)
  */
 static bool needs_thread(const struct tor_slot *slot)
 {
-	if (slot->dest == TOR_DEST_RING)
+	/* what tor_slot_divert() makes of it meanwhile, a thread can ask for as well */
+	enum tor_slot_dest dest = READ_ONCE(slot->dest);
+
+	if (dest == TOR_DEST_RING)
 		return slot->status || tor_buffers_need_process(slot) ||
 		       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
-	return slot->dest != TOR_DEST_NOBODY;
+	return dest != TOR_DEST_NOBODY;
 }
 
 /*
@@ -144,7 +147,7 @@ static void call_ends(const struct tor_slot *slot, int status)
 {
 	const struct tor_op *op = &slot->op;
 
-	if (slot->dest == TOR_DEST_NOBODY)
+	if (READ_ONCE(slot->dest) == TOR_DEST_NOBODY)
 		return;
 	atomic64_inc(&tor_group_carrier(slot->group)->ops);
 	tor_env_count(op->comm->node, status ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
@@ -160,7 +163,6 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	slot->status = status;
 	slot->error_rank = error_rank;
 	slot->done = jiffies;
-	/* no thread changes the destination of a running op */
 	asked = needs_thread(slot);
 	if (!asked)
 		tor_buffers_put(slot);
@@ -303,6 +305,25 @@ static struct tor_slot *take_this(struct tor_group *group, u64 handle)
 struct tor_slot *tor_slot_take(struct tor_group *group, u64 handle)
 {
 	return handle ? take_this(group, handle) : take_any(group);
+}
+
+int tor_slot_divert(struct tor_group *group, u64 handle, u64 user_data)
+{
+	struct tor_slot *slot = tor_slot_find(group, handle);
+	int err = -ENOENT;
+
+	if (!slot)
+		return err;
+	spin_lock_bh(&group->results);
+	if (tor_slot_seq(slot) == (u32)handle && slot->state == TOR_SLOT_RUNNING) {
+		err = slot->dest == TOR_DEST_RING || slot->waiters ? -EINVAL : 0;
+		if (!err) {
+			slot->user_data = user_data;
+			WRITE_ONCE(slot->dest, TOR_DEST_RING);
+		}
+	}
+	spin_unlock_bh(&group->results);
+	return err;
 }
 
 void tor_slot_release(struct tor_slot *slot)

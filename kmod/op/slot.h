@@ -105,6 +105,18 @@ void tor_slot_retired(struct tor_slot *slot);
  */
 struct tor_slot *tor_slot_take(struct tor_group *group, u64 handle);
 
+/**
+ * tor_slot_divert - have the result of a running op posted to the session's ring
+ * @group: referenced by the caller
+ * @handle: of the op
+ * @user_data: of the entry, for which the caller has a reservation
+ *
+ * Context: process.
+ * Return: 0, -ENOENT: it does not run, or -EINVAL: it will be posted already, or
+ * a thread waits for it.
+ */
+int tor_slot_divert(struct tor_group *group, u64 handle, u64 user_data);
+
 /* Release a TAKEN op's memory, then its slot. Context: process. */
 void tor_slot_free(struct tor_slot *slot);
 

@@ -87,12 +87,12 @@ static void ring_read_all(const struct ring *ring)
 	__atomic_store_n(&ring->shared->head, ring_tail(ring), __ATOMIC_RELEASE);
 }
 
-/* An allreduce of rank 0, with its result in the ring. */
-static int start(uint32_t in_region, uint64_t user_data)
+/* An allreduce of rank 0. */
+static int start_with(uint32_t flags, uint32_t in_region, uint64_t user_data)
 {
 	struct torcoll_submit submit = {
 		.size = sizeof(submit),
-		.flags = TORCOLL_OP_RING | TORCOLL_OP_NOWAIT,
+		.flags = flags | TORCOLL_OP_NOWAIT,
 		.comm = rank[0].comm,
 		.collective = TORCOLL_ALLREDUCE,
 		.type = TORCOLL_I32,
@@ -118,14 +118,25 @@ static int start(uint32_t in_region, uint64_t user_data)
 	return err;
 }
 
-static int reap_nohang(void)
+/* The same, with its result in the ring. */
+static int start(uint32_t in_region, uint64_t user_data)
+{
+	return start_with(TORCOLL_OP_RING, in_region, user_data);
+}
+
+static int reap_with(uint32_t flags, uint64_t user_data)
 {
 	struct torcoll_wait wait = {
 		.size = sizeof(wait), .comm = rank[0].comm, .op = rank[0].op,
-		.flags = TORCOLL_WAIT_NOHANG,
+		.flags = flags | TORCOLL_WAIT_NOHANG, .user_data = user_data,
 	};
 
 	return call(rank[0].fd, TORCOLL_IOC_WAIT, &wait);
+}
+
+static int reap_nohang(void)
+{
+	return reap_with(0, 0);
 }
 
 static bool readable(int fd)
@@ -255,6 +266,37 @@ static void try_average(int fd, const struct ring *ring)
 	ring_read_all(ring);
 }
 
+/* The ring gets an op that was started without, once it is told to. */
+static void try_diverted(int fd, const struct ring *ring)
+{
+	const uint32_t regions[] = { region, 0 };
+	uint32_t tail = ring_tail(ring);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < 2; i++) {
+		need(!start_with(0, regions[i], 1), "op: %s", sentence(fd));
+		result(reap_with(TORCOLL_WAIT_RING, 90 + i) == EAGAIN, "diverted__%u_runs", i);
+		wrong += reap_with(TORCOLL_WAIT_RING, 92) != EINVAL ||
+			 !strstr(sentence(fd), "completes to the ring");
+		other_rank();
+		result(ring_comes(ring, ++tail) && ring_last(ring)->user_data == 90 + i &&
+		       ring_last(ring)->op == rank[0].op && !ring_last(ring)->status &&
+		       ring_last(ring)->flags == (i ? TORCOLL_COMPLETION_REAP : 0),
+		       "diverted__%u_comes", i);
+		wrong += i ? end_sum(rank, 0, 2, COUNT) : !sum_is_there();
+		wrong += reap_nohang() == 0;
+		ring_read_all(ring);
+	}
+	result(!wrong, "diverted__once");
+	/* one that is complete already */
+	need(!start_with(0, region, 1), "op: %s", sentence(fd));
+	other_rank();
+	need(poll(&p, 1, 60000) == 1, "no result");
+	result(!reap_with(TORCOLL_WAIT_RING, 93) && sum_is_there() && ring_tail(ring) == tail,
+	       "diverted__is_complete");
+}
+
 static void try_full(int fd, const struct ring *ring)
 {
 	uint32_t tail = ring_tail(ring);
@@ -266,6 +308,11 @@ static void try_full(int fd, const struct ring *ring)
 	}
 	result(start(region, i) == EBUSY && strstr(sentence(fd), "ring is full"), "full__refused");
 	result(ring_comes(ring, tail + ENTRIES), "full__all_came");
+	need(!start_with(0, region, 0), "op: %s", sentence(fd));
+	result(reap_with(TORCOLL_WAIT_RING, i) == EBUSY && strstr(sentence(fd), "ring is full"),
+	       "full__not_diverted");
+	other_rank();
+	result(!end_sum(rank, 0, 2, COUNT), "full__not_diverted_ends");
 	__atomic_store_n(&ring->shared->head, tail + 1, __ATOMIC_RELEASE);
 	result(!start(region, i), "full__one_was_read");
 	other_rank();
@@ -422,6 +469,7 @@ static int all(void)
 	try_registered(fd, &ring);
 	try_pinned(fd, &ring);
 	try_average(fd, &ring);
+	try_diverted(fd, &ring);
 	try_full(fd, &ring);
 	try_nonsense(fd, &ring);
 	try_epoll(fd, &ring);

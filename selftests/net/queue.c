@@ -4,6 +4,7 @@
  * layouts and operators of programs. Each case is named by rank 0 when all ranks found it right.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,78 @@ static int ends_at_its_time(void)
 	right &= torcoll_test(&req) == -EAGAIN;
 	right &= worked(torcoll_send(world, &byte, 1, TORCOLL_U8, 0));
 	return worked(torcoll_wait(&req)) && right;
+}
+
+/*
+ * The same, and more start behind it than there are slots, which are waited for first: all slots have to be used again,
+ * also that of the op that nobody waits for.
+ */
+static int others_before_it(void)
+{
+	const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request first, req[MANY];
+	uint64_t end = soon();
+	int right = 1;
+	char byte = 0;
+
+	if (!rank)
+		for (uint32_t i = 1; i < ranks; i++)
+			right &= worked(torcoll_recv(world, &byte, 1, TORCOLL_U8, i));
+	else
+		right &= torcoll_run_until(world, &barrier, &first, torcoll_deadline(50)) == -EAGAIN;
+	if (rank)
+		right &= worked(torcoll_send(world, &byte, 1, TORCOLL_U8, 0));
+	else
+		right &= worked(torcoll_ibarrier(world, &first));
+	for (uint32_t i = 0; i < MANY; i++)
+		right &= worked(torcoll_ibarrier(world, &req[i]));
+	for (uint32_t i = MANY; i-- > 0; )
+		right &= worked(torcoll_wait_until(&req[i], end));
+	right &= worked(torcoll_wait(&first));
+	for (uint32_t i = 0; !right && i < MANY; i++)
+		torcoll_wait(&req[i]);
+	return right;
+}
+
+static void *run_barrier(void *comm)
+{
+	const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+	struct torcoll_request req;
+	int err = torcoll_run_until(comm, &barrier, &req, soon());
+
+	if (err == -EAGAIN)
+		torcoll_wait(&req);
+	return err ? comm : NULL;
+}
+
+/* What one thread starts without waiting for it must end before the op that another one runs. */
+static int others_of_a_thread(void)
+{
+	struct torcoll_request req[MANY];
+	struct torcoll_comm *dup;
+	pthread_t thread;
+	void *wrong = NULL;
+	int right = 1;
+
+	if (!worked(torcoll_comm_dup(world, soon(), &dup)))
+		return 0;
+	if (rank && pthread_create(&thread, NULL, run_barrier, dup))
+		return 0;
+	/* it is in the call then, most likely */
+	if (rank)
+		usleep(50000);
+	for (uint32_t i = 0; i < MANY; i++)
+		right &= worked(torcoll_ibarrier(world, &req[i]));
+	for (uint32_t i = 0; !rank && i < MANY; i++)
+		right &= worked(torcoll_wait(&req[i]));
+	if (rank)
+		pthread_join(thread, &wrong);
+	else
+		wrong = run_barrier(dup);
+	for (uint32_t i = 0; rank && i < MANY; i++)
+		right &= worked(torcoll_wait(&req[i]));
+	torcoll_comm_close(dup);
+	return right && !wrong;
 }
 
 /* ---- progress ---- */
@@ -649,6 +722,7 @@ static const struct {
 	{ "queue__messages", messages },
 	{ "queue__blocking_behind", blocking_behind },
 	{ "run_until__ends_at_its_time", ends_at_its_time },
+	{ "run_until__others_before_it", others_before_it },
 	{ "wait__descriptors", descriptors },
 	{ "wait__any_and_all", any_and_all },
 	{ "test__is_cheap", cheap_test },
@@ -661,6 +735,8 @@ static const struct {
 	{ "function__in_order", steps_in_order },
 	{ "refusal__is_told", refusals_are_told },
 	{ "refusal__is_repeated", refusals_are_repeated },
+	/* from here on the process is not one of a single thread */
+	{ "run_until__others_of_a_thread", others_of_a_thread },
 };
 
 int main(void)

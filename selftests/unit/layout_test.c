@@ -217,6 +217,7 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_COMPLETION_REAP);
 	VALUE(TORCOLL_MMAP_RING);
 	VALUE(TORCOLL_WAIT_NOHANG);
+	VALUE(TORCOLL_WAIT_RING);
 }
 
 static void print_enums(FILE *f)

@@ -76,7 +76,7 @@ static struct fake {
 	char name[TORCOLL_NAME_MAX + 1];
 	char secret[TORCOLL_NAME_MAX + 1];
 	struct torcoll_submit submit;
-	struct torcoll_wait wait;
+	struct torcoll_wait wait, diverted;	/* the latter: to the ring */
 	struct torcoll_handle handle;
 	uint64_t features;
 	struct {
@@ -362,6 +362,9 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	if (fake.forgets && !err && request != TORCOLL_IOC_ERROR)
 		fake.sentence = "";
 	c->calls++;
+	if (request == TORCOLL_IOC_WAIT &&
+	    ((struct torcoll_wait *)arg)->flags & TORCOLL_WAIT_RING)
+		fake.diverted = *(struct torcoll_wait *)arg;
 	if (request == TORCOLL_IOC_WAIT && fake.on_wait)
 		fake.on_wait();
 	if (request == TORCOLL_IOC_WAIT && fake.post_on_wait) {

@@ -217,7 +217,7 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
 #define TORCOLL_FEATURE_TRY		(1ULL << 7)	/* TORCOLL_OP_TRY; poll() with POLLOUT */
 #define TORCOLL_FEATURE_TELL		(1ULL << 8)	/* TORCOLL_OP_TELL */
-#define TORCOLL_FEATURE_WAIT_NS		(1ULL << 9)	/* torcoll_submit.wait_ns */
+#define TORCOLL_FEATURE_WAIT_NS		(1ULL << 9)	/* torcoll_submit.wait_ns, TORCOLL_WAIT_RING */
 
 /*
  * TORCOLL_IOC_ERROR: return the message for the refusal of the calling thread's last call on this
@@ -478,14 +478,21 @@ struct torcoll_wait {
 	__s32 status;			/* out: 0 or the op's negative errno */
 	__u64 op;			/* in: handle or 0; out: the op that was reaped */
 	__u64 deadline_ns;		/* in: ETIMEDOUT from the ioctl when it passes; the op goes on */
-	__u64 user_data;		/* out */
+	__u64 user_data;		/* out; in, with TORCOLL_WAIT_RING */
 	__u32 error_rank;		/* out: the rank that caused status, or ~0 */
 	__u32 __reserved;
 	__u64 spin_ns;			/* in: poll before sleeping, unless too many poll; at most 1 s */
 };
 
 #define TORCOLL_WAIT_NOHANG	(1U << 0)	/* EAGAIN instead of waiting */
-#define TORCOLL_WAIT_FLAGS	TORCOLL_WAIT_NOHANG
+/*
+ * With TORCOLL_WAIT_NOHANG, for one op: if it is not complete (EAGAIN), it completes to the ring, with
+ * the caller's @user_data, as one that was started with TORCOLL_OP_RING. Thus an op whose wait has
+ * ended goes on as one that nobody waits for. EBUSY: the ring has no room for it; EINVAL: there is no
+ * ring, the op completes to it already, or a thread waits for the op.
+ */
+#define TORCOLL_WAIT_RING	(1U << 1)
+#define TORCOLL_WAIT_FLAGS	(TORCOLL_WAIT_NOHANG | TORCOLL_WAIT_RING)
 
 /*
  * TORCOLL_IOC_RING_SETUP: create the completion ring of the file. The process finds completed ops

@@ -340,7 +340,8 @@ static void wait_op(struct file *f, struct fuzz_in *in, u8 how)
 {
 	struct torcoll_wait arg = {
 		.size = sizeof(arg), .comm = f->comm[(f->comms - 1 - (how & 0x80 ? how : 0)) % HANDLES],
-		.flags = how & 0x40 ? TORCOLL_WAIT_NOHANG : 0, .op = how & 4 ? f->op[how % HANDLES] : 0,
+		.flags = (how & 0x40 ? TORCOLL_WAIT_NOHANG : 0) | (how & 0x20 ? TORCOLL_WAIT_RING : 0),
+		.op = how & 4 ? f->op[how % HANDLES] : 0,
 		.deadline_ns = soon(how >> 3), .spin_ns = how & 8 ? 1000 : 0,
 	};
 

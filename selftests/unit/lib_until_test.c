@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls that start an op and wait for it: what becomes of the op, and of others, when its wait ends before it.
+ */
+#include "lib_queue.h"
+
+#define OP	77
+
+static const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+
+/* The module starts the op, whose wait ends; then it is to be posted to the ring: @answer. */
+static int run_late(struct fixture *f, struct torcoll_request *req, int answer)
+{
+	fake.started_on_eintr = OP;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	fake_errors(TORCOLL_IOC_WAIT, answer, 0);
+	return torcoll_run_until(f->comm, &barrier, req, 6);
+}
+
+static void late__completes_to_the_ring(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	assert_int_equal(run_late(f, &req, -EAGAIN), -EAGAIN);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+	assert_int_equal(fake.submit.wait_ns, 6);
+	assert_int_equal(fake.diverted.op, OP);
+	assert_int_equal(fake.diverted.comm, f->comm->handle);
+	assert_int_equal(fake.diverted.flags, TORCOLL_WAIT_NOHANG | TORCOLL_WAIT_RING);
+	/* as one that was started: no call */
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	post(fake.diverted.user_data, 0, 0);
+	assert_int_equal(torcoll_test(&req), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+}
+
+/* A signal ends the first wait, and the time the second. */
+static void late__after_a_signal(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.started_on_eintr = OP;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINTR, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, -EAGAIN);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 6), -EAGAIN);
+	assert_int_equal(fake.diverted.op, OP);
+	post(fake.diverted.user_data, 0, 0);
+	assert_int_equal(torcoll_test(&req), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+}
+
+static void late__is_complete_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.status = -EHOSTDOWN;
+	fake.sentence = "node 3 restarted";
+	assert_int_equal(run_late(f, &req, 0), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(), "barrier: node 3 restarted (EHOSTDOWN)");
+	/* its place in the ring serves others */
+	assert_int_equal(f->t->ring->taken, 0);
+}
+
+/* What the module refuses is waited for by calls. */
+static void late__ring_is_full(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	assert_int_equal(run_late(f, &req, -EBUSY), -EAGAIN);
+	assert_int_equal(f->t->ring->taken, 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake.wait.op, OP);
+	assert_int_equal(fake.wait.flags, 0);
+}
+
+/* It has the only slot: a test of what waits for that reaps it, and starts the other. */
+static void late__others_are_started(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req, other;
+
+	assert_int_equal(run_late(f, &req, -EAGAIN), -EAGAIN);
+	fake.slots = 0;
+	start(f, &other);
+	assert_true(torcoll__is_queued(f->t));
+	post(fake.diverted.user_data, 0, TORCOLL_COMPLETION_REAP);
+	fake.slots = 1;
+	fake.wait.flags = 0;
+	assert_int_equal(torcoll_test(&other), -EAGAIN);
+	assert_int_equal(fake.wait.flags, TORCOLL_WAIT_NOHANG);
+	assert_false(torcoll__is_queued(f->t));
+	post(posted[nposted - 1], 0, 0);
+	assert_int_equal(torcoll_test(&other), 0);
+	assert_int_equal(torcoll_test(&req), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+}
+
+/* Where there may be no room for it later, an op has its place from the start. */
+static void crowded__in_two_calls(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING];
+
+	for (uint32_t i = 0; i < FAKE_RING / 2; i++)
+		start(f, &req[i]);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING / 2], 6), 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+	start(f, &req[FAKE_RING / 2]);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING - 1], 6), -EAGAIN);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
+	/* without an end nobody else has to find it */
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+	for (uint32_t i = 0; i < FAKE_RING; i++)
+		post(posted[i < FAKE_RING / 2 ? i : i + 1], 0, 0);
+	for (uint32_t i = 0; i < FAKE_RING; i++)
+		assert_int_equal(torcoll_test(&req[i]), 0);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[0], 6), 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+}
+
+static int no_sleep(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	return 0;
+}
+
+/* The wait for a slot ends with it, and what has none goes on as well. */
+static void no_slot__ends_at_its_time(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.slots = 0;
+	fake.now = 6;
+	fake.on_poll = no_sleep;
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 5), -EAGAIN);
+	assert_true(torcoll__request_is_job(&req));
+	assert_int_equal(nposted, 0);
+	fake.slots = 1;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	post(posted[0], 0, 0);
+	assert_int_equal(torcoll_test(&req), 0);
+}
+
+/* ---- with other threads ---- */
+
+static struct fixture *shared;
+static struct torcoll_request others;
+
+static void other_thread_queues(void)
+{
+	fake.slots = 0;
+	start(shared, &others);
+	fake.on_wait = NULL;
+	fake.slots = 1;
+}
+
+/* A call without an end is several, between which this thread starts what others have queued. */
+static void threads__starts_what_others_queue(void **state)
+{
+	struct fixture *f = *state;
+
+	shared = f;
+	fake.threads = true;
+	fake.now = 1000;
+	fake.on_wait = other_thread_queues;
+	fake.on_poll = no_sleep;
+	fake.started_on_eintr = OP;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, -EAGAIN);
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(nposted, 1);
+	assert_int_equal(fake.wait.op, OP);
+	post(posted[0], 0, 0);
+	assert_int_equal(torcoll_test(&others), 0);
+}
+
+static void threads__call_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.threads = true;
+	fake.now = 1000;
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 1000 + CALL_NS + 1), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req, 1000 + CALL_NS - 1), 0);
+	assert_int_equal(fake.submit.wait_ns, 1000 + CALL_NS - 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	/* a module that cannot end it */
+	f->t->features &= ~TORCOLL_FEATURE_WAIT_NS;
+	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+	assert_int_equal(fake.submit.wait_ns, 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
+	assert_int_equal(fake.wait.deadline_ns, 1000 + CALL_NS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_queue(late__completes_to_the_ring),
+		test_queue(late__after_a_signal),
+		test_queue(late__is_complete_meanwhile),
+		test_queue(late__ring_is_full),
+		test_queue(late__others_are_started),
+		test_queue(crowded__in_two_calls),
+		test_queue(no_slot__ends_at_its_time),
+		test_queue(threads__starts_what_others_queue),
+		test_queue(threads__call_has_an_end),
+	};
+
+	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_WAIT_NS;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
