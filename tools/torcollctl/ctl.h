@@ -235,7 +235,7 @@ bool js_has(struct json_object *o, const char *name);
 /* Return the elements of a member that is an array; 0 if it is none, as in a file from elsewhere. */
 size_t js_length(struct json_object *o, const char *name);
 
-/* Print a value as JSON and a newline. */
+/* Print a value as JSON and a newline. In it, text that is not UTF-8 becomes as of fmt_plain(). */
 void js_print(struct json_object *o);
 
 /*
