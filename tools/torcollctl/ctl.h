@@ -27,6 +27,10 @@
 #define CTL_REFUSED	2
 /* the command was executed and something is wrong: a fault was found, a port's device is missing */
 #define CTL_WRONG	3
+/* apply: the fabric runs, but some of the other changes were refused */
+#define CTL_PARTLY	4
+/* apply: the file has no section for this host, which may get its name later */
+#define CTL_NOT_YET	5
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
