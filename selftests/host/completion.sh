@@ -65,7 +65,26 @@ run_completes()
 	is "$name" "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' ')" "$words"
 }
 
+# A device whose name looks like a command, the only one of a namespace: what is offered behind "dev".
+hostile_device()
+{
+	# shellcheck disable=SC2016
+	unshare -rnm bash -c '
+		mount -t sysfs none /sys && ip link set lo name "\$(executed)" || exit
+		. tools/bash-completion/torcollctl
+		COMP_WORDS=(torcollctl port del dev "") COMP_CWORD=4
+		_torcollctl torcollctl "" dev
+		echo "offered: ${COMPREPLY[*]}"' 2>&1
+	[[ ! -e $work/was_executed ]] || echo executed
+}
+
+work=$(mktemp -d)
 ktap_header
+cleanup rm -rf "$work"
+# a command that tells when it is executed, for names that look like it
+printf '#!/bin/sh\n: >"%s/was_executed"\n' "$work" >"$work/executed"
+chmod +x "$work/executed"
+PATH=$PATH:$work
 completes objects__by_letter "torcollctl fa" "fabric"
 completes objects__behind_options "torcollctl -j po" "port"
 has_option
@@ -91,6 +110,11 @@ completes values__of_cables "torcollctl fabric add 1 dims 2x2 node 0 cables " "1
 completes values__of_checksum "torcollctl fabric add 1 dims 2x2 node 0 checksum f" "full"
 completes values__are_free "torcollctl fabric add 1 dims " ""
 completes values__devices "torcollctl port del dev l" "lo"
+if unshare -rnm mount -t sysfs none /sys 2>/dev/null; then
+	is values__device_is_not_executed "$(hostile_device)" "offered: "
+else
+	skip values__device_is_not_executed "no namespaces"
+fi
 completes words__of_netns_up "torcollctl netns up 4x4 --" "--no-fabric"
 completes commands__to_run "torcollctl netns exec 3 torcoll-per" "torcoll-perf"
 completes explain__collectives "torcollctl explain re" "reduce reduce-scatter"
@@ -124,6 +148,10 @@ run_completes run__arguments_are_files "torcollrun -v torcoll-perf --h" ""
 is run__arguments_by_readline "${options[*]}" "-o default"
 export TORCOLL_FRUIT=1
 run_completes run__variables "torcollrun -x TORCOLL_FRU" "TORCOLL_FRUIT"
+# shellcheck disable=SC2016 # a name
+printf '%s\n' '10.0.0.1 $(executed) host-b' '10.0.0.2 host-c' >"$work/hosts"
+HOSTFILE=$work/hosts run_completes run__hosts "torcollrun -H host" "host-b host-c"
+check run__hosts_are_not_executed test ! -e "$work/was_executed"
 run_completes run__numbers_are_free "torcollrun --ppn " ""
 check zsh_run__syntax zsh -n tools/zsh-completion/_torcollrun
 zsh_completes objects__by_letter "torcollctl fa" "fabric"

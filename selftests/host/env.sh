@@ -42,6 +42,13 @@ is value__of_mpich "$(env_of PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0 MPI_LOCALNR
 	'[.[] | select(.origin == "mpich") | .value] | join(" ")')" "2 4 as ranks tell"
 fails value__launcher_is_wrong 2 'PMI_RANK=x is not what MPICH sets' env PMI_RANK=x PMI_SIZE=4 MPI_LOCALNRANKS=1 build/bin/torcollctl env
 is value__as_it_is_in_json "$(env_of 'TORCOLL_COMM=a\b' -- '.[] | select(.name == "TORCOLL_COMM") | .value')" 'a\b'
+# a character in too many bytes, one of UTF-16's halves, one beyond the last; and one of each length that is none of these
+not_utf8=$'\xc0\x80 \xe0\x9f\xbf \xed\xa0\x80 \xf0\x8f\xbf\xbf \xf4\x90\x80\x80'
+for word in $not_utf8; do
+	is "value__of_no_text_$(printf %s "$word" | xxd -p)" "$(env_of TORCOLL_COMM="$word" -- '.[] | select(.name == "TORCOLL_COMM") | .value')" \
+		"$(printf %s "$word" | xxd -p | sed 's/../\\x&/g')"
+done
+is value__of_other_alphabets "$(env_of TORCOLL_COMM='zß水🂡' -- '.[] | select(.name == "TORCOLL_COMM") | .value')" 'zß水🂡'
 check value__of_no_text eval "TORCOLL_COMM=\$'a\xffb' build/bin/torcollctl -j env | python3 -c 'import json; json.load(open(0, encoding=\"utf-8\"))'"
 check value__shown_in_plain_text eval 'TORCOLL_COMM="a\b" build/bin/torcollctl env | grep -F "a\x5cb"'
 is value__secret_hidden "$(env_of TORCOLL_SECRET=xyzzy -- '.' | grep -c xyzzy)" 0

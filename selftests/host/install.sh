@@ -171,7 +171,7 @@ unit()
 	# it wants to see what the unit starts
 	command -v systemd-analyze >/dev/null || return 0
 	mkdir -p "$root/sbin" && touch "$root/sbin/modprobe" && chmod +x "$root/sbin/modprobe" || return
-	mkdir -p "$root/unit" && sed -E "s,^(Exec(StartPre|Start|Reload|Stop)=),\\1$root," \
+	mkdir -p "$root/unit" && sed -E "s,^(Exec(StartPre|Start|Reload|Stop)=-?),\\1$root," \
 		"$root/lib/systemd/system/torcoll@.service" >"$root/unit/torcoll@.service" || return
 	sed "s,^ExecStart=,&$root," "$root/lib/systemd/system/torcoll-metrics.service" \
 		>"$root/unit/torcoll-metrics.service" &&

@@ -579,6 +579,17 @@ standard_closed()
 		(($(wc -l <"$work/ran") == 3))
 }
 
+# what no end comes of
+endless_word()
+{
+	head -c 4M /dev/zero | tr '\0' x | build/bin/torcollrun --remote
+}
+
+endless_words()
+{
+	(printf 'torcollrun 2\0' && yes "env A=$(printf '%0100000d' 0)" | tr '\n' '\0' | head -c 9M) | build/bin/torcollrun --remote
+}
+
 ktap_header
 
 # ---- the command line ----
@@ -608,6 +619,8 @@ fails hostfile__empty 2 'empty: no line names a host' build/bin/torcollrun --hos
 fails hostfile__comments_only 2 'no-hosts: no line names a host' build/bin/torcollrun --hostfile "$work/no-hosts" true
 fails hostfile__folder 2 'Is a directory' build/bin/torcollrun --hostfile "$work" true
 fails file__folder 2 'Is a directory' build/bin/torcollrun --fabric "$work" true
+fails remote__word_without_end 2 'a variable is longer than [0-9]+ bytes' endless_word
+fails remote__words_without_end 2 'variables are longer than [0-9]+ bytes' endless_words
 fails remote__by_hand 2 'started by hand' build/bin/torcollrun --remote </dev/null
 
 # ---- what ranks find ----

@@ -105,7 +105,14 @@ told=$(printf 'the rates of node 1 (node1) are 0x%08x, this node.s 0x%08x:' "$ra
 eventually rates__told_at_the_other 20 says 2 "$told"
 eventually rates__links_are_up 20 all_up
 check rates__those_of_rank_0 joins
-check rates__are_measured_though_they_differ torcollctl netns run torcollctl tune run
+# a name that is the same each time is one that other users can take
+torcollctl netns run torcollctl tune run >/tmp/tune 2>&1 &
+tune=$!
+eventually rates__are_measured_by_the_launchers_name 60 \
+	eval 'node 0 torcollctl comm show | grep "^comm " | grep -v "comm torcollctl tune"'
+wait "$tune"
+is rates__are_measured_though_they_differ "$?" 0
+diag </tmp/tune
 is rates__the_same_afterwards "$(node 2 torcollctl -j tune show)" "$(node 1 torcollctl -j tune show)"
 node 2 torcollctl tune set 1 round 7us
 node 0 torcollctl tune save /tmp/rates

@@ -200,6 +200,21 @@ check back__at_the_other_end apply 2
 eventually back__links_are_up 20 all_up
 check back__allreduce_is_right perf
 
+# ---- a change that is refused, and a name that no section has ----
+
+node 0 ip link add br9 type bridge
+node 0 ip link add v9 type veth peer name w9
+node 0 ip link set w9 master br9
+sed '0,/^port 1+ = d1p/s//port 1+ = br9/' "$work/whole" >"$conf"
+fails change__is_refused 4 'torcollctl port add 1 dim 1 dir plus dev br9: ' apply 0
+is change__others_are_made "$(port 0 plus) $(port 1 plus)" "d0p "
+cp "$work/whole" "$conf"
+check change__can_be_made apply 0
+fails name__no_section 5 "no section \[node .*\], this host's name; sections of nodes: n0, n1" node 0 torcollctl apply "$conf"
+node 0 ip link del br9
+node 0 ip link del v9
+eventually change__links_are_up 20 all_up
+
 # ---- what is refused, whole ----
 
 # refuses NAME PATTERN LINES

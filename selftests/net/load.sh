@@ -28,6 +28,21 @@ checksum_times()
 	dmesg | grep 'torcoll: CRC32C of 4096 bytes' | tail -n 1 | grep -oE '(library|table|instruction) [0-9]+ ns'
 }
 
+# Does the monitor of node 0 listen? A fabric is changed until it tells of that.
+hears()
+{
+	node 0 torcollctl fabric add 3 dims 2 node 0 && node 0 torcollctl fabric del 3
+	grep -q 'fabric deleted 3' "$work/events"
+}
+
+# Quickly, so that the module is back before whoever listens has heard that it was gone; then what is made at once.
+reload()
+{
+	rmmod torcoll && module_load && node 0 torcollctl fabric add 4 dims 2 node 1
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
 check load__and_unload_again_and_again load_cycles
 module_load || bail "the module does not load"
 wait_for 20 test -c /dev/torcoll
@@ -43,7 +58,17 @@ check unload__after_close wait_for 20 rmmod torcoll
 
 torus_up 2x2
 fails fabric_add__twice any "already" node 0 torcollctl fabric add 1 dims 2x2 node 0
+torcollctl netns exec 0 torcollctl monitor >"$work/events" 2>"$work/said" &
+monitor=$!
+cleanup kill "$monitor"
+eventually monitor__listens 20 hears
 check unload__with_configured_nodes rmmod torcoll
 check load__again module_load
+: >"$work/events"
+eventually monitor__says_that_it_was_unloaded 20 grep -qx 'The module was unloaded.' "$work/said"
+eventually monitor__says_that_it_is_loaded 20 grep -qx 'The module is loaded.' "$work/said"
+eventually monitor__listens_again 20 hears
+check reload__at_once reload
+eventually monitor__what_was_made_at_once 20 grep -q 'fabric new 4 2 node 1: ' "$work/events"
 torcollctl netns down
 finish

@@ -74,6 +74,26 @@ struct genlmsghdr *genlmsg_hdr(struct nlmsghdr *nlh)
 	return NULL;
 }
 
+struct nlattr *nla_find(const struct nlattr *head, int len, int type)
+{
+	return NULL;
+}
+
+int nla_strcmp(const struct nlattr *attr, const char *text)
+{
+	return -1;
+}
+
+struct nlattr *genlmsg_attrdata(const struct genlmsghdr *hdr, int header)
+{
+	return NULL;
+}
+
+int genlmsg_attrlen(const struct genlmsghdr *hdr, int header)
+{
+	return 0;
+}
+
 /* ---- notifications ---- */
 
 static const struct event *event_of(uint8_t cmd)

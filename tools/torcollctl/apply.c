@@ -125,6 +125,9 @@ static int apply_file(struct apply *ap)
 	for (i = 0; i < ap->changes.n; i++)
 		if (!apply_change(ap, &ap->changes.list[i]))
 			break;
+	/* whoever stops this fabric has to know that it runs */
+	if (ap->ret && i == ap->changes.n)
+		ap->ret = CTL_PARTLY;
 	complain_missing(ap);
 	if (opt.json)
 		print_json(ap);
@@ -175,10 +178,12 @@ static int find_node(struct apply *ap)
 	if (!ap->as && host_name_get(&ap->c, host, sizeof(host)))
 		return other_error("the name of this host: %s", ap->c.text);
 	node = conf_node_of(&ap->conf, ap->as ? ap->as : host);
-	if (node < 0)
-		return other_error("%s: no section [node %s]%s; sections of nodes: %s", ap->file,
-				   ap->as ? ap->as : host, ap->as ? "" : ", this host's name",
-				   names_of(&ap->conf));
+	if (node < 0) {
+		other_error("%s: no section [node %s]%s; sections of nodes: %s", ap->file,
+			    ap->as ? ap->as : host, ap->as ? "" : ", this host's name",
+			    names_of(&ap->conf));
+		return ap->as ? CTL_USAGE : CTL_NOT_YET;
+	}
 	ap->node = node;
 	return CTL_OK;
 }

@@ -27,6 +27,10 @@
 #define CTL_REFUSED	2
 /* the command was executed and something is wrong: a fault was found, a port's device is missing */
 #define CTL_WRONG	3
+/* apply: the fabric runs, but some of the other changes were refused */
+#define CTL_PARTLY	4
+/* apply: the file has no section for this host, which may get its name later */
+#define CTL_NOT_YET	5
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -235,7 +239,7 @@ bool js_has(struct json_object *o, const char *name);
 /* Return the elements of a member that is an array; 0 if it is none, as in a file from elsewhere. */
 size_t js_length(struct json_object *o, const char *name);
 
-/* Print a value as JSON and a newline. */
+/* Print a value as JSON and a newline. In it, text that is not UTF-8 becomes as of fmt_plain(). */
 void js_print(struct json_object *o);
 
 /*

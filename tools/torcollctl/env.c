@@ -113,28 +113,6 @@ static const char *value(const struct variable *v)
 	return s ? s : v->value;
 }
 
-/* Return whether text is UTF-8, which JSON is; the variables may have any bytes. */
-static bool is_utf8(const char *s)
-{
-	while (*s) {
-		unsigned char c = *s++;
-		int more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : (c & 0xf0) == 0xe0 ? 2 :
-			   c >= 0xf0 && c < 0xf5 ? 3 : -1;
-
-		for (; more > 0 && (*s & 0xc0) == 0x80; more--)
-			s++;
-		if (more)
-			return false;
-	}
-	return true;
-}
-
-/* As it is, if JSON can have it. */
-static const char *text(const char *value)
-{
-	return is_utf8(value) ? value : fmt_plain(value);
-}
-
 static void print_json(void)
 {
 	struct json_object *list = json_object_new_array();
@@ -145,7 +123,7 @@ static void print_json(void)
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "name", json_object_new_string(v->name));
-		json_object_object_add(o, "value", json_object_new_string(text(value(v))));
+		json_object_object_add(o, "value", json_object_new_string(value(v)));
 		json_object_object_add(o, "origin", json_object_new_string(origin(v)));
 		json_object_object_add(o, "meaning", json_object_new_string(v->meaning));
 		json_object_array_add(list, o);

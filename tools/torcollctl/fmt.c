@@ -48,11 +48,73 @@ size_t js_length(struct json_object *o, const char *name)
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
+/*
+ * Return the length of the character of UTF-8 that begins here; 0: there is none.
+ * Longer forms of shorter characters are none, nor are surrogates.
+ */
+static size_t utf8_length(const unsigned char *s)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t i, n;
+
+	if (*s < 0x80)
+		return 1;
+	if (*s < 0xc2 || *s > 0xf4)
+		return 0;
+	n = *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
+	if (*s == 0xe0)
+		low = 0xa0;
+	else if (*s == 0xed)
+		high = 0x9f;
+	else if (*s == 0xf0)
+		low = 0x90;
+	else if (*s == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (i = 2; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+static bool is_utf8(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = 1;
+
+	while (*s && n) {
+		n = utf8_length(s);
+		s += n;
+	}
+	return n;
+}
+
+/* Names may have any bytes, but JSON is UTF-8: other text becomes what tables have. */
+static void make_utf8(struct json_object *o)
+{
+	size_t i;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, name, value) {
+			(void)name;
+			make_utf8(value);
+		}
+	} else if (json_object_is_type(o, json_type_array)) {
+		for (i = 0; i < json_object_array_length(o); i++)
+			make_utf8(json_object_array_get_idx(o, i));
+	} else if (json_object_is_type(o, json_type_string) &&
+		   !is_utf8(json_object_get_string(o))) {
+		json_object_set_string(o, fmt_plain(json_object_get_string(o)));
+	}
+}
+
 void js_print(struct json_object *o)
 {
 	int flags = opt.pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED :
 				 JSON_C_TO_STRING_PLAIN;
 
+	make_utf8(o);
 	puts(json_object_to_json_string_ext(o, flags | JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(stdout);
 }

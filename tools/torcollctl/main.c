@@ -56,7 +56,8 @@ static const char help[] =
 	"\"torcollctl OBJECT help\" tells more.\n"
 	"Exit status: 0 done; 1 wrong usage, the kernel has no torcoll, or a file, host\n"
 	"or lock is not as needed; 2 refused or failed, or qualify found a bad cable;\n"
-	"3 done, but a fault was found or a port's device is missing; of netns exec and\n"
+	"3 done, but a fault was found or a port's device is missing; 4, 5 of apply: all\n"
+	"but what was refused is done, no section for this host's name; of netns exec and\n"
 	"run that of the command.\n";
 
 struct options opt;

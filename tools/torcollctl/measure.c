@@ -22,6 +22,8 @@
 #define ROUNDS_WANTED	5
 #define ROUNDS_LEAST	2
 #define JOIN_MS		60000
+#define OP_MS		60000		/* of one op, whose other ranks may have been stopped */
+#define NAME		"torcollctl tune"
 
 /*
  * A plan to measure. Plans that send the whole vector repeatedly are not
@@ -73,16 +75,30 @@ static int failed(void)
 	return CTL_REFUSED;
 }
 
+static int run_op(struct bench *b, struct torcoll_op *op)
+{
+	op->collective = TORCOLL_ALLREDUCE;
+	op->deadline_ns = torcoll_deadline(OP_MS);
+	return torcoll_run(b->comm, op) ? failed() : 0;
+}
+
 /* Compute the maximum over all ranks, on all ranks. */
 static int agree(struct bench *b, double *value)
 {
-	return torcoll_allreduce(b->comm, value, value, 1, TORCOLL_F64, TORCOLL_MAX) ? failed() : 0;
+	struct torcoll_op op = {
+		.type = TORCOLL_F64,
+		.redop = TORCOLL_MAX,
+		.count = 1,
+		.send = value,
+		.recv = value,
+	};
+
+	return run_op(b, &op);
 }
 
 static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 {
 	struct torcoll_op op = {
-		.collective = TORCOLL_ALLREDUCE,
 		.type = TORCOLL_F32,
 		.redop = TORCOLL_SUM,
 		.algorithm = cell->algorithm,
@@ -94,7 +110,7 @@ static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 		.param = { [TORCOLL_PARAM_CHANNELS] = cell->channels },
 	};
 
-	return torcoll_run(b->comm, &op) ? failed() : 0;
+	return run_op(b, &op);
 }
 
 /* Compute the cost of a plan; false if the shape has no such plan. */
@@ -243,12 +259,19 @@ static void print_fit(const struct bench *b, const struct fit *fit)
 static int share(struct bench *b, const struct fit *fit, struct tor_rates *rates)
 {
 	uint64_t value[RATES];
+	struct torcoll_op op = {
+		.type = TORCOLL_U64,
+		.redop = TORCOLL_SUM,
+		.count = RATES,
+		.send = value,
+		.recv = value,
+	};
 	size_t i;
 
 	for (i = 0; i < RATES; i++)
 		value[i] = torcoll_comm_rank(b->comm) ? 0 : fit->rate[i] + 0.5;
-	if (torcoll_allreduce(b->comm, value, value, RATES, TORCOLL_U64, TORCOLL_SUM))
-		return failed();
+	if (run_op(b, &op))
+		return CTL_REFUSED;
 	for (i = 0; i < RATES; i++)
 		*rate_at(rates, i) = value[i];
 	return 0;
@@ -285,11 +308,14 @@ static float *vector(u32 bytes)
 	return v;
 }
 
+/* A name that others know, without a secret, lets them keep a node out, or take part. */
 int tune_measure(struct conn *c, const struct place *place)
 {
+	const char *name = getenv("TORCOLL_COMM");
 	struct torcoll_comm_config config = {
 		.fabric = place->key,
-		.name = "torcollctl tune",
+		.name = name && *name ? name : NAME,
+		.secret = getenv("TORCOLL_SECRET"),
 		.rank = TORCOLL_RANK_SELF,
 		.deadline_ns = torcoll_deadline(JOIN_MS),
 	};

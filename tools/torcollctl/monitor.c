@@ -3,6 +3,9 @@
  * torcollctl monitor: events as they occur. The kernel also notifies of changes
  * that no line shows, and of several changes at once after the last of them: a
  * line that says of an object what the last one has said is left out.
+ *
+ * A module that is unloaded takes the group of its listeners along: the kernel's
+ * own family tells when that goes and comes.
  */
 #include <errno.h>
 #include <netlink/genl/ctrl.h>
@@ -19,7 +22,7 @@ static const char help[] =
 	"\n"
 	"Prints a line for every change, until it is interrupted; of all objects unless\n"
 	"some are named. A change that leaves all that the line says as it was is not\n"
-	"printed, with -j neither.\n";
+	"printed, with -j neither. If the module is unloaded, it waits for it.\n";
 
 struct event {
 	uint8_t cmd;
@@ -39,6 +42,7 @@ static const struct event events[] = {
 struct wanted {
 	bool any, fabric, port, comm;
 	struct json_object *said;	/* by object: what its last line said */
+	struct conn c;			/* that hears of it */
 };
 
 static bool is_wanted(const struct wanted *w, const struct view *view)
@@ -105,9 +109,8 @@ static void print_json(const struct event *event, const char *what, struct json_
 	json_object_put(line);
 }
 
-static void tell(const struct event *event, struct json_object *said, struct nlmsghdr *nlh)
+static void tell_object(const struct event *event, struct json_object *said, struct json_object *o)
 {
-	struct json_object *o = view_parse(event->view, nlh);
 	const char *name = name_of(event, o);
 	const char *details = details_of(event->view, o);
 	const char *what = event->event;
@@ -127,27 +130,28 @@ static void tell(const struct event *event, struct json_object *said, struct nlm
 		print_json(event, what, o);
 	else if (news)
 		print_event(event, what, details);
+}
+
+static void tell(const struct event *event, struct json_object *said, struct nlmsghdr *nlh)
+{
+	struct json_object *o = view_parse(event->view, nlh);
+
+	tell_object(event, said, o);
 	json_object_put(o);
 }
 
-static int on_event(struct nl_msg *msg, void *arg)
+static void note(const struct event *event, struct json_object *said, struct json_object *o)
 {
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	const struct wanted *w = arg;
-	uint8_t cmd = genlmsg_hdr(nlh)->cmd;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(events); i++)
-		if (events[i].cmd == cmd && is_wanted(w, events[i].view))
-			tell(&events[i], w->said, nlh);
-	return NL_OK;
+	json_object_object_add(said, name_of(event, o),
+			       json_object_new_string(details_of(event->view, o)));
 }
 
 /*
  * Note the present state of all objects, so that the first line about each is
- * about a change. A failure only costs a line that says nothing new.
+ * about a change; or tell it, if all of them are new. A failure only costs a line
+ * that says nothing new.
  */
-static void note_present(struct json_object *said)
+static void take_present(struct wanted *w, bool is_new)
 {
 	struct json_object *list, *o;
 	struct conn c;
@@ -162,13 +166,81 @@ static void note_present(struct json_object *said)
 		n = json_object_array_length(list);
 		for (k = 0; k < n; k++) {
 			o = json_object_array_get_idx(list, k);
-			json_object_object_add(said, name_of(&events[i], o),
-					       json_object_new_string(details_of(events[i].view,
-										 o)));
+			if (!is_new)
+				note(&events[i], w->said, o);
+			else if (is_wanted(w, events[i].view))
+				tell_object(&events[i], w->said, o);
 		}
 		json_object_put(list);
 	}
 	conn_close(&c);
+}
+
+/*
+ * Join a group, which another socket finds: what this one hears meanwhile is for
+ * its own loop. Return 0 or an error of libnl.
+ */
+static int join(struct wanted *w, const char *family, const char *name)
+{
+	struct conn c;
+	int group;
+
+	if (conn_open(&c))
+		return -NLE_OBJ_NOTFOUND;
+	group = genl_ctrl_resolve_grp(c.sk, family, name);
+	conn_close(&c);
+	return group < 0 ? group : nl_socket_add_membership(w->c.sk, group);
+}
+
+static void module_went(struct wanted *w)
+{
+	json_object_put(w->said);
+	w->said = json_object_new_object();
+	fputs("The module was unloaded.\n", stderr);
+}
+
+/* What it has got since it was loaded, no event of it is still to come. */
+static void module_came(struct wanted *w)
+{
+	int err = join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS);
+
+	if (err) {
+		other_error("monitor: the module is loaded, but its events: %s", nl_geterror(err));
+		return;
+	}
+	fputs("The module is loaded.\n", stderr);
+	take_present(w, true);
+}
+
+/* A family of generic netlink has come or gone. */
+static void on_family(struct wanted *w, struct genlmsghdr *hdr)
+{
+	struct nlattr *name = nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0),
+				       CTRL_ATTR_FAMILY_NAME);
+
+	if (!name || nla_strcmp(name, TORCOLL_GENL_NAME))
+		return;
+	if (hdr->cmd == CTRL_CMD_DELFAMILY)
+		module_went(w);
+	else if (hdr->cmd == CTRL_CMD_NEWFAMILY)
+		module_came(w);
+}
+
+static int on_event(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct wanted *w = arg;
+	uint8_t cmd = genlmsg_hdr(nlh)->cmd;
+	size_t i;
+
+	if (nlh->nlmsg_type == GENL_ID_CTRL) {
+		on_family(w, genlmsg_hdr(nlh));
+		return NL_OK;
+	}
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		if (events[i].cmd == cmd && is_wanted(w, events[i].view))
+			tell(&events[i], w->said, nlh);
+	return NL_OK;
 }
 
 static int parse_wanted(struct args *a, struct wanted *w)
@@ -187,32 +259,40 @@ static int parse_wanted(struct args *a, struct wanted *w)
 	return 0;
 }
 
+/* Return the error that ended it: lost events do not, and are reported. */
+static int listen_for_ever(struct wanted *w)
+{
+	int err;
+
+	nl_socket_disable_seq_check(w->c.sk);
+	nl_socket_modify_cb(w->c.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, w);
+	while ((err = nl_recvmsgs_default(w->c.sk)) >= 0 || err == -NLE_NOMEM)
+		if (err == -NLE_NOMEM)
+			fputs("Events were lost.\n", stderr);
+	return err;
+}
+
 int monitor_main(struct args *a)
 {
 	struct wanted w = { 0 };
-	struct conn c;
-	int group, err;
+	int err;
 
 	if (a->argc && !strcmp(a->argv[0], "help")) {
 		fputs(help, stdout);
 		return CTL_OK;
 	}
-	if (parse_wanted(a, &w) || conn_need(&c))
+	if (parse_wanted(a, &w) || conn_need(&w.c))
 		return CTL_USAGE;
-	group = genl_ctrl_resolve_grp(c.sk, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS);
-	err = group < 0 ? group : nl_socket_add_membership(c.sk, group);
+	err = join(&w, "nlctrl", "notify");
+	if (!err)
+		err = join(&w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS);
 	if (!err) {
 		w.said = json_object_new_object();
-		note_present(w.said);
-		nl_socket_disable_seq_check(c.sk);
-		nl_socket_modify_cb(c.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, &w);
-		/* lost events are reported */
-		while ((err = nl_recvmsgs_default(c.sk)) >= 0 || err == -NLE_NOMEM)
-			if (err == -NLE_NOMEM)
-				fputs("Events were lost.\n", stderr);
+		take_present(&w, false);
+		err = listen_for_ever(&w);
 		json_object_put(w.said);
 	}
 	other_error("monitor: %s", nl_geterror(err));
-	conn_close(&c);
+	conn_close(&w.c);
 	return CTL_REFUSED;
 }

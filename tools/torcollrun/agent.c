@@ -14,6 +14,14 @@
 #define GRACE_MS	3000
 #define TEXT_MAX	(JOB_LINE_MAX / 2)
 
+/*
+ * What Linux lets an argument or a variable have, with pages of up to 64 KiB, and all of
+ * them. Whatever sends more is no torcollrun that a program could be started for.
+ */
+#define STRING_MAX	(32U * 65536)
+#define WORD_SIZE	(sizeof("env ") + STRING_MAX)
+#define ORDERS_MAX	(8U << 20)
+
 /**
  * struct agent - the ranks of this host
  * @job: their processes
@@ -85,20 +93,48 @@ static int obey(struct agent *agent, char *word)
 	return complain("\"%s\" is not known here: torcollrun differs between the hosts", word);
 }
 
+/*
+ * Read a word, of all orders so far @len bytes. Return 0, or EXIT_USAGE after printing
+ * the reason.
+ */
+static int read_word(char word[WORD_SIZE], size_t *len)
+{
+	bool first = !*len;
+	size_t n;
+	int c;
+
+	for (n = 0; n < WORD_SIZE; n++) {
+		c = getchar();
+		if (c == EOF)
+			return complain(first ? "--remote is not to be started by hand" :
+					"the connection ended before the ranks were started");
+		word[n] = c;
+		if (!c)
+			break;
+	}
+	*len += n + 1;
+	if (n == WORD_SIZE)
+		return complain("an argument or a variable is longer than %u bytes: no program can have it",
+				STRING_MAX);
+	if (*len > ORDERS_MAX)
+		return complain("arguments and variables are longer than %u bytes: no program can have them",
+				ORDERS_MAX);
+	return 0;
+}
+
 /* Read words up to "go"; what follows stays in the file. */
 static int read_orders(struct agent *agent)
 {
-	char *word = NULL;
-	size_t room = 0;
-	int err = 0;
+	char *word = need(malloc(WORD_SIZE));
+	size_t len = 0;
+	int err;
 
 	setvbuf(stdin, NULL, _IONBF, 0);
-	if (getdelim(&word, &room, '\0', stdin) < 0)
-		err = complain("--remote is not to be started by hand");
+	err = read_word(word, &len);
 	while (!err && strcmp(word, "go")) {
 		err = obey(agent, word);
-		if (!err && getdelim(&word, &room, '\0', stdin) < 0)
-			err = complain("the connection ended before the ranks were started");
+		if (!err)
+			err = read_word(word, &len);
 	}
 	free(word);
 	if (!err && (!agent->argc || !agent->ranks || !agent->silence))
