@@ -7,11 +7,13 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/netns/generic.h>
+#include <net/rtnetlink.h>
 
 #include "core/survey/test.h"
 #include "net/port.h"
@@ -29,11 +31,66 @@ static struct tor_survey *survey_of(const struct net *net)
 
 /* --- devices --- */
 
+/* Its kind is known by its name only. */
+static bool is_ipvlan(const struct net_device *dev)
+{
+	const struct rtnl_link_ops *ops = READ_ONCE(dev->rtnl_link_ops);
+
+	return ops && (!strcmp(ops->kind, "ipvlan") || !strcmp(ops->kind, "ipvtap"));
+}
+
+/* On top of another one, and what comes to a group comes to both. */
+static bool is_beside(const struct net_device *dev)
+{
+	return netif_is_macvlan(dev) || is_ipvlan(dev);
+}
+
+/* On top of another one, with frames of its own by the same cable. */
+static bool is_within(const struct net_device *dev)
+{
+	return is_vlan_dev(dev) || netif_is_macsec(dev);
+}
+
+static int is_port(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return !!tor_port_of_dev(dev);
+}
+
+static int is_port_on_top(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return (is_within(dev) || is_beside(dev)) && tor_port_of_dev(dev);
+}
+
+/*
+ * Of devices on top of each other those are the ends of the cable that are ports
+ * of fabrics, and if none is, the lowest one. Of a port and what is beside it
+ * each would hear both at the other end.
+ */
+static bool is_end(const struct net_device *dev)
+{
+	/* the walks change nothing */
+	struct net_device *at = (struct net_device *)dev;
+	struct netdev_nested_priv priv = {};
+	bool is;
+
+	rcu_read_lock();
+	if (is_beside(dev))
+		is = tor_port_of_dev(dev) && !netdev_walk_all_lower_dev_rcu(at, is_port, &priv);
+	else if (is_within(dev))
+		is = tor_port_of_dev(dev);
+	else
+		is = !netdev_walk_all_upper_dev_rcu(at, is_port_on_top, &priv) ||
+		     tor_port_of_dev(dev);
+	rcu_read_unlock();
+	return is;
+}
+
 bool tor_survey_shows(const struct net_device *dev)
 {
 	return dev->type == ARPHRD_ETHER && !(dev->flags & IFF_LOOPBACK) &&
 	       !netif_is_bridge_master(dev) && !netif_is_lag_master(dev) &&
-	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) && !tor_packet_carries(dev);
+	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) &&
+	       !tor_packet_carries(dev) && is_end(dev);
 }
 
 bool tor_survey_usable(struct net_device *dev)
@@ -237,9 +294,9 @@ static enum skb_drop_reason rx_frame(struct tor_survey *survey, struct sk_buff *
 
 /*
  * A frame of surveys came in by any device. Context: softirq, RCU. A bridge
- * passes frames of this group to the port that they came by, so the device is
- * checked. Frames of a VLAN for which there is no device are marked as those of
- * another host.
+ * passes frames of this group to the port that they came by, and a device on top
+ * of another one may hear what comes to that, so the device is checked. Frames
+ * of a VLAN for which there is no device are marked as those of another host.
  */
 static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		     struct net_device *orig_dev)

@@ -49,10 +49,15 @@ struct tor_survey {
  */
 int tor_survey_start(struct net *net, u64 id, u32 round, bool test, u32 socket);
 
-/* Whether surveys use a device now. Context: RCU or RTNL. */
+/* Whether surveys use a device now. Context: any, of who has the device. */
 bool tor_survey_usable(struct net_device *dev);
 
-/* Whether surveys report a device, usable or not. */
+/*
+ * Whether surveys report a device, usable or not: one that is the end of a cable
+ * to a port. Devices on top of each other are on the same cable, so of them only
+ * one is, or several ports, or all would be found as cables of their own.
+ * Context: as above.
+ */
 bool tor_survey_shows(const struct net_device *dev);
 
 /**
