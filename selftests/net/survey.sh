@@ -69,10 +69,10 @@ for i in range(200):
 END
 }
 
-# flood HOST DEVICE N: asks, each of a survey of its own. Prints how many ms it took to send them.
+# flood HOST DEVICE N [SECONDS]: asks, each of a survey of its own, so long apart. Prints how many ms it took to send them.
 flood()
 {
-	host "$1" /usr/bin/python3 - "$2" "$3" <<'END'
+	host "$1" /usr/bin/python3 - "$2" "$3" "${4:-0}" <<'END'
 import socket, struct, sys, time
 
 def crc32c(data):
@@ -95,6 +95,7 @@ for i in range(int(sys.argv[2])):
 begun = time.monotonic()
 for frame in frames:
     s.send(frame)
+    time.sleep(float(sys.argv[3]))
 print(int((time.monotonic() - begun) * 1000))
 END
 }
@@ -239,17 +240,55 @@ for h in b c; do
 done
 not_on_top
 
+# cards say what their speed is once for many asks
+probes=/sys/kernel/tracing/kprobe_events
+speeds_asked()
+{
+	awk '$1 == "torcoll_speed" { print $2 }' /sys/kernel/tracing/kprobe_profile
+}
+
+# Of 4 devices, once a second, and when one has changed.
+speeds_are_kept()
+{
+	local before after ms
+
+	before=$(speeds_asked)
+	ms=$(flood a x 60 0.04) || return 1
+	sleep 0.2
+	after=$(speeds_asked)
+	echo "60 asks in $ms ms: speeds were asked for $((after - before)) times"
+	((after > before && after - before <= 4 * (2 + ms / 1000)))
+}
+
+eval 'echo "p:torcoll_speed __ethtool_get_link_ksettings" >>"$probes"' &&
+	echo 1 >/sys/kernel/tracing/events/kprobes/torcoll_speed/enable
+check speeds__are_kept speeds_are_kept
+echo 0 >/sys/kernel/tracing/events/kprobes/torcoll_speed/enable
+echo "-:torcoll_speed" >>"$probes"
+
 # more devices than a report has room for, by a cable of the smallest frames
 for ((i = 0; i < 40; i++)); do
 	echo "link add name m$i type veth peer name n$i"
+	echo "link set m$i up"
+	echo "link set n$i up"
 done | host c ip -batch -
 host b ip link set y mtu 384
 host c ip link set y mtu 384
 eventually devices__many_are_reported 20 surveyed '(.hosts | length) == 3 and
-	any(.hosts[]; .name == "c" and (.ports | length) > 50)' host a torcollctl -j survey show
+	any(.hosts[]; .name == "c" and (.ports | length) > 50 and .left_out > 20)' host a torcollctl -j survey show
+check devices__left_out_are_told eval 'host a torcollctl survey show 2>&1 | grep "^c: .* devices more"'
+# a port is the last device there is, and the first to be asked by and reported
+cable c p b q
+check devices__port_is_made port_at c 5 0 plus p
+eventually devices__port_is_among_them 20 surveyed '(.hosts[] | select(.name == "c") | .id) as $c |
+	any(.hosts[] | select(.name == "c") | .ports[]; .device == "p" and .member) and
+	any(.hosts[] | select(.name == "b") | .ports[]; .device == "q" and .peer.host == $c and .peer.device == "p")' \
+	host a torcollctl -j survey show
+host c torcollctl fabric del 5
 for ((i = 0; i < 40; i++)); do
 	echo "link del m$i"
 done | host c ip -batch -
+host c ip link del p
 host b ip link set y mtu 1500
 host c ip link set y mtu 1500
 
