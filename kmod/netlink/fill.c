@@ -84,7 +84,7 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 
 	memset(t, 0, sizeof(*t));
 	for (i = 0; i < TOR_MAX_CABLES; i++) {
-		t->ports += !!rtnl_dereference(fabric->port[i]);
+		t->ports += !!rcu_access_pointer(fabric->port[i]);
 		t->up += READ_ONCE(fabric->node.cable[i].state) == TOR_CABLE_UP;
 	}
 	t->memory = tor_fabric_memory(&fabric->node.torus) + t->ports * sizeof(struct tor_port);

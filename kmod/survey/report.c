@@ -94,6 +94,61 @@ static u32 device_speed(struct net_device *dev)
 	return settings.base.speed;
 }
 
+/* Devices of which the speed is asked for. */
+struct listed {
+	struct net_device *dev[TOR_SURVEY_PORTS];
+	u32 n;
+};
+
+static bool list_device(struct net_device *dev, void *arg)
+{
+	struct listed *list = arg;
+
+	if (list->n == ARRAY_SIZE(list->dev))
+		return false;
+	list->dev[list->n++] = dev;
+	return true;
+}
+
+/*
+ * Ask the devices for their speeds, unless that was done just now: anyone can
+ * have this host report, and what drivers do under RTNL may take long. Context:
+ * process.
+ */
+static void update_speeds(struct tor_survey *survey)
+{
+	u64 now = ktime_get_ns();
+	struct listed list = {};
+	u32 i;
+
+	if (!READ_ONCE(survey->speeds_old) && now - survey->speeds_at < TOR_SURVEY_SPEEDS_STAY)
+		return;
+	rtnl_lock();
+	WRITE_ONCE(survey->speeds_old, false);
+	rcu_read_lock();
+	tor_survey_each(survey, list_device, &list);
+	rcu_read_unlock();
+	/* they stay as long as RTNL is held */
+	for (i = 0; i < list.n; i++)
+		survey->speed[i] = (struct tor_survey_speed){
+			.ifindex = list.dev[i]->ifindex,
+			.mbit = device_speed(list.dev[i]),
+		};
+	rtnl_unlock();
+	survey->speeds = list.n;
+	survey->speeds_at = now;
+}
+
+static u32 known_speed(const struct tor_survey *survey, const struct net_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < survey->speeds; i++)
+		if (survey->speed[i].ifindex == dev->ifindex)
+			return survey->speed[i].mbit;
+	return 0;
+}
+
 static void fill_port(struct torcoll_survey_port *to, struct tor_survey *survey,
 		      struct net_device *dev)
 {
@@ -110,7 +165,7 @@ static void fill_port(struct torcoll_survey_port *to, struct tor_survey *survey,
 			.mtu = cpu_to_be32(dev->mtu),
 		},
 		.flags = cpu_to_be16(flags),
-		.speed = cpu_to_be32(device_speed(dev)),
+		.speed = cpu_to_be32(known_speed(survey, dev)),
 		.heard = cpu_to_be32(~0U),
 	};
 	memcpy(to->own.mac, dev->dev_addr, ETH_ALEN);
@@ -122,34 +177,74 @@ static void fill_port(struct torcoll_survey_port *to, struct tor_survey *survey,
 	spin_unlock_bh(&survey->lock);
 }
 
-/* Whether there is room for one more record, of at most that many bytes. */
-static bool has_room(u32 len, u32 bytes)
+/**
+ * struct writing - records that are being written
+ * @survey: of the namespace
+ * @buf: room for TOR_SURVEY_RECORDS bytes
+ * @len: bytes written
+ * @nodes: fabrics that there was no room for
+ * @ports: devices that there was no room for
+ */
+struct writing {
+	struct tor_survey *survey;
+	u8 *buf;
+	u32 len;
+	u32 nodes;
+	u32 ports;
+};
+
+/* Return whether there was room for the record, and @last bytes that may have to follow. */
+static bool write_record(struct writing *w, u16 kind, const void *body, u16 length, u32 last)
 {
-	return len + sizeof(struct torcoll_survey_record) + bytes <= TOR_SURVEY_RECORDS;
+	if (w->len + sizeof(struct torcoll_survey_record) + length + last > TOR_SURVEY_RECORDS)
+		return false;
+	w->len += tor_survey_put(w->buf + w->len, kind, body, length);
+	return true;
 }
 
-u32 tor_survey_records(struct tor_survey *survey, void *buf)
+#define REST_BYTES	(sizeof(struct torcoll_survey_record) + sizeof(struct torcoll_survey_rest))
+
+static void write_node(struct writing *w, struct tor_fabric *fabric)
 {
 	struct torcoll_survey_node node;
-	struct torcoll_survey_port port;
-	struct tor_fabric *fabric;
-	struct net_device *dev;
-	u32 len = 0;
 
-	ASSERT_RTNL();
-	list_for_each_entry(fabric, &tor_net(survey->net)->fabrics, list) {
-		if (!has_room(len, sizeof(node)))
-			break;
-		fill_node(&node, fabric);
-		len += tor_survey_put(buf + len, TORCOLL_SURVEY_NODE, &node, sizeof(node));
-	}
-	for_each_netdev(survey->net, dev) {
-		if (!tor_survey_shows(dev) || !has_room(len, sizeof(port)))
-			continue;
-		fill_port(&port, survey, dev);
-		len += tor_survey_put(buf + len, TORCOLL_SURVEY_PORT, &port, sizeof(port));
-	}
-	return len;
+	fill_node(&node, fabric);
+	if (!write_record(w, TORCOLL_SURVEY_NODE, &node, sizeof(node), REST_BYTES))
+		w->nodes++;
+}
+
+static bool write_port(struct net_device *dev, void *arg)
+{
+	struct torcoll_survey_port port;
+	struct writing *w = arg;
+
+	/* another one would not fit either */
+	if (!w->ports)
+		fill_port(&port, w->survey, dev);
+	if (w->ports ||
+	    !write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
+		w->ports++;
+	return true;
+}
+
+/*
+ * Write what this host reports, without that of the host. Return the bytes of
+ * the records. Context: RCU.
+ */
+static u32 write_records(struct tor_survey *survey, u8 *buf)
+{
+	struct writing w = { .survey = survey, .buf = buf };
+	struct torcoll_survey_rest rest;
+	struct tor_fabric *fabric;
+
+	list_for_each_entry_rcu(fabric, &tor_net(survey->net)->fabrics, list)
+		write_node(&w, fabric);
+	tor_survey_each(survey, write_port, &w);
+	rest.nodes = cpu_to_be32(w.nodes);
+	rest.ports = cpu_to_be32(w.ports);
+	if (w.nodes || w.ports)
+		write_record(&w, TORCOLL_SURVEY_REST, &rest, sizeof(rest), 0);
+	return w.len;
 }
 
 /* --- frames --- */
@@ -268,9 +363,10 @@ void tor_survey_report_work(struct work_struct *work)
 
 	records = kmalloc(TOR_SURVEY_RECORDS, GFP_KERNEL);
 	if (records) {
-		rtnl_lock();
-		len = tor_survey_records(survey, records);
-		rtnl_unlock();
+		update_speeds(survey);
+		rcu_read_lock();
+		len = write_records(survey, records);
+		rcu_read_unlock();
 	}
 	for (;;) {
 		bool is_due;

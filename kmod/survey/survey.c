@@ -7,13 +7,16 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/netns/generic.h>
+#include <net/rtnetlink.h>
 
 #include "core/survey/test.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "netlink/netlink.h"
 #include "packet/device.h"
@@ -29,17 +32,92 @@ static struct tor_survey *survey_of(const struct net *net)
 
 /* --- devices --- */
 
+/* Its kind is known by its name only. */
+static bool is_ipvlan(const struct net_device *dev)
+{
+	const struct rtnl_link_ops *ops = READ_ONCE(dev->rtnl_link_ops);
+
+	return ops && (!strcmp(ops->kind, "ipvlan") || !strcmp(ops->kind, "ipvtap"));
+}
+
+/* On top of another one, and what comes to a group comes to both. */
+static bool is_beside(const struct net_device *dev)
+{
+	return netif_is_macvlan(dev) || is_ipvlan(dev);
+}
+
+/* On top of another one, with frames of its own by the same cable. */
+static bool is_within(const struct net_device *dev)
+{
+	return is_vlan_dev(dev) || netif_is_macsec(dev);
+}
+
+static int is_port(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return !!tor_port_of_dev(dev);
+}
+
+static int is_port_on_top(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return (is_within(dev) || is_beside(dev)) && tor_port_of_dev(dev);
+}
+
+/*
+ * Of devices on top of each other those are the ends of the cable that are ports
+ * of fabrics, and if none is, the lowest one. Of a port and what is beside it
+ * each would hear both at the other end.
+ */
+static bool is_end(const struct net_device *dev)
+{
+	/* the walks change nothing */
+	struct net_device *at = (struct net_device *)dev;
+	struct netdev_nested_priv priv = {};
+	bool is;
+
+	rcu_read_lock();
+	if (is_beside(dev))
+		is = tor_port_of_dev(dev) && !netdev_walk_all_lower_dev_rcu(at, is_port, &priv);
+	else if (is_within(dev))
+		is = tor_port_of_dev(dev);
+	else
+		is = !netdev_walk_all_upper_dev_rcu(at, is_port_on_top, &priv) ||
+		     tor_port_of_dev(dev);
+	rcu_read_unlock();
+	return is;
+}
+
 bool tor_survey_shows(const struct net_device *dev)
 {
 	return dev->type == ARPHRD_ETHER && !(dev->flags & IFF_LOOPBACK) &&
 	       !netif_is_bridge_master(dev) && !netif_is_lag_master(dev) &&
-	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) && !tor_packet_carries(dev);
+	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) &&
+	       !tor_packet_carries(dev) && is_end(dev);
 }
 
 bool tor_survey_usable(struct net_device *dev)
 {
 	return tor_survey_shows(dev) && dev->flags & IFF_UP && netif_carrier_ok(dev) &&
 	       READ_ONCE(dev->mtu) >= TOR_SURVEY_FRAME_MIN;
+}
+
+void tor_survey_each(const struct tor_survey *survey,
+		     bool (*fn)(struct net_device *dev, void *arg), void *arg)
+{
+	const struct tor_fabric *fabric;
+	struct net_device *dev;
+	u32 i;
+
+	list_for_each_entry_rcu(fabric, &tor_net(survey->net)->fabrics, list) {
+		for (i = 0; i < TOR_MAX_CABLES; i++) {
+			const struct tor_port *port = rcu_dereference(fabric->port[i]);
+
+			if (port && tor_survey_shows(port->dev) && !fn(port->dev, arg))
+				return;
+		}
+	}
+	for_each_netdev_rcu(survey->net, dev)
+		if (tor_survey_shows(dev) && !tor_port_of_dev(dev) && !fn(dev, arg))
+			return;
 }
 
 /* --- frames that leave --- */
@@ -84,23 +162,41 @@ void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f, c
 		dev_queue_xmit(skb);
 }
 
-/* Ask by a device. Context: RCU. */
-static void ask_device(const struct tor_survey *survey, struct net_device *dev,
-		       struct tor_survey_frame *f)
+/**
+ * struct asking - an ask that leaves by all devices
+ * @survey: of the namespace
+ * @f: the ask
+ * @asked: by so many devices so far
+ */
+struct asking {
+	const struct tor_survey *survey;
+	struct tor_survey_frame f;
+	u32 asked;
+};
+
+/* Ask by a device, if that is possible. Context: RCU. */
+static bool ask_device(struct net_device *dev, void *arg)
 {
+	struct asking *a = arg;
 	struct torcoll_survey_end end = {
-		.host = cpu_to_be64(survey->surveys.host),
+		.host = cpu_to_be64(a->survey->surveys.host),
 		.mtu = cpu_to_be32(READ_ONCE(dev->mtu)),
 	};
 	u8 record[sizeof(struct torcoll_survey_record) + sizeof(end)];
 	const struct tor_port *port = tor_port_of_dev(dev);
 
+	if (a->asked == TOR_SURVEY_CABLES)
+		return false;
+	if (!tor_survey_usable(dev))
+		return true;
 	memcpy(end.mac, dev->dev_addr, ETH_ALEN);
 	strscpy_pad(end.device, dev->name, sizeof(end.device));
 	if (port)
 		end.fabric = cpu_to_be32(port->fabric->node.tag);
-	f->length = tor_survey_put(record, TORCOLL_SURVEY_END, &end, sizeof(end));
-	tor_survey_send(dev, f, record);
+	a->f.length = tor_survey_put(record, TORCOLL_SURVEY_END, &end, sizeof(end));
+	tor_survey_send(dev, &a->f, record);
+	a->asked++;
+	return true;
 }
 
 /*
@@ -109,20 +205,19 @@ static void ask_device(const struct tor_survey *survey, struct net_device *dev,
  */
 static void ask_all(const struct tor_survey *survey, u64 id, u32 round, u8 flags, u8 hop_limit)
 {
-	struct tor_survey_frame f = {
-		.type = TORCOLL_SURVEY_ASK,
-		.hop_limit = hop_limit,
-		.flags = flags,
-		.survey = id,
-		.round = round,
-		.host = survey->surveys.host,
+	struct asking a = {
+		.survey = survey,
+		.f = {
+			.type = TORCOLL_SURVEY_ASK,
+			.hop_limit = hop_limit,
+			.flags = flags,
+			.survey = id,
+			.round = round,
+			.host = survey->surveys.host,
+		},
 	};
-	struct net_device *dev;
-	u32 asked = 0;
 
-	for_each_netdev_rcu(survey->net, dev)
-		if (tor_survey_usable(dev) && asked++ < TOR_SURVEY_CABLES)
-			ask_device(survey, dev, &f);
+	tor_survey_each(survey, ask_device, &a);
 }
 
 /* A round has begun: the report follows, and a test if it is wanted. */
@@ -237,9 +332,9 @@ static enum skb_drop_reason rx_frame(struct tor_survey *survey, struct sk_buff *
 
 /*
  * A frame of surveys came in by any device. Context: softirq, RCU. A bridge
- * passes frames of this group to the port that they came by, so the device is
- * checked. Frames of a VLAN for which there is no device are marked as those of
- * another host.
+ * passes frames of this group to the port that they came by, and a device on top
+ * of another one may hear what comes to that, so the device is checked. Frames
+ * of a VLAN for which there is no device are marked as those of another host.
  */
 static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		     struct net_device *orig_dev)
@@ -288,6 +383,11 @@ static int survey_netdev_event(struct notifier_block *nb, unsigned long event, v
 		if (dev_mc_add(dev, survey_group))
 			netdev_warn(dev, "torcoll: surveys are not heard: no memory for their group address\n");
 		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		WRITE_ONCE(survey->speeds_old, true);
+		break;
 	case NETDEV_UNREGISTER:
 		dev_mc_del(dev, survey_group);
 		spin_lock_bh(&survey->lock);
@@ -330,6 +430,7 @@ static int __net_init survey_net_init(struct net *net)
 		host = get_random_u64();
 	} while (!host);
 	survey->net = net;
+	survey->speeds_old = true;
 	spin_lock_init(&survey->lock);
 	tor_surveys_init(&survey->surveys, host);
 	INIT_DELAYED_WORK(&survey->report_work, tor_survey_report_work);

@@ -20,6 +20,21 @@
 
 #include "core/survey/survey.h"
 
+#define TOR_SURVEY_RECORDS	(11 << 10)	/* bytes of a report, without those of the host */
+
+/* Devices that it has room for. */
+#define TOR_SURVEY_PORTS	(TOR_SURVEY_RECORDS / (sizeof(struct torcoll_survey_record) + \
+						       sizeof(struct torcoll_survey_port)))
+
+/* How long the speeds of devices are taken for what they were. */
+#define TOR_SURVEY_SPEEDS_STAY	NSEC_PER_SEC
+
+/* The speed of a device, Mbit/s; 0: it does not say. */
+struct tor_survey_speed {
+	u32 ifindex;
+	u32 mbit;
+};
+
 /**
  * struct tor_survey - the surveys of a namespace
  * @net: the namespace
@@ -27,6 +42,10 @@
  * @surveys: core's part
  * @report_work: sends the reports that are due
  * @test_work: takes the steps of a test
+ * @speed: of the devices that reports have room for; of @report_work
+ * @speeds: number of these
+ * @speeds_at: when they were asked for, ns; of @report_work
+ * @speeds_old: a device has changed since; written under RTNL
  */
 struct tor_survey {
 	struct net *net;
@@ -34,6 +53,10 @@ struct tor_survey {
 	struct tor_surveys surveys;
 	struct delayed_work report_work;
 	struct delayed_work test_work;
+	struct tor_survey_speed speed[TOR_SURVEY_PORTS];
+	u32 speeds;
+	u64 speeds_at;
+	bool speeds_old;
 };
 
 /**
@@ -49,11 +72,27 @@ struct tor_survey {
  */
 int tor_survey_start(struct net *net, u64 id, u32 round, bool test, u32 socket);
 
-/* Whether surveys use a device now. Context: RCU or RTNL. */
+/* Whether surveys use a device now. Context: any, of who has the device. */
 bool tor_survey_usable(struct net_device *dev);
 
-/* Whether surveys report a device, usable or not. */
+/*
+ * Whether surveys report a device, usable or not: one that is the end of a cable
+ * to a port. Devices on top of each other are on the same cable, so of them only
+ * one is, or several ports, or all would be found as cables of their own.
+ * Context: as above.
+ */
 bool tor_survey_shows(const struct net_device *dev);
+
+/**
+ * tor_survey_each - call a function for every device that is reported
+ * @survey: of the namespace
+ * @fn: function; false: no more
+ * @arg: its argument
+ *
+ * Ports of fabrics come first: there may be more than is room for. Context: RCU.
+ */
+void tor_survey_each(const struct tor_survey *survey,
+		     bool (*fn)(struct net_device *dev, void *arg), void *arg);
 
 /**
  * tor_survey_skb - make a frame
@@ -71,26 +110,13 @@ struct sk_buff *tor_survey_skb(struct net_device *dev, const struct tor_survey_f
 void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f,
 		     const void *records);
 
-/**
- * tor_survey_records - what this host reports
- * @survey: of the namespace
- * @buf: room for TOR_SURVEY_RECORDS bytes
- *
- * Context: RTNL.
- * Return: the bytes of records, without that of the host.
- */
-u32 tor_survey_records(struct tor_survey *survey, void *buf);
-
-#define TOR_SURVEY_RECORDS	(11 << 10)
-
 /*
- * A frame of the smallest size has room for two fabrics or one device: even
- * then a report is not in too many parts.
+ * A frame of the smallest size has room for two fabrics or one device, and what
+ * says how many are left out: even then a report is not in too many parts.
  */
 static_assert(TOR_SURVEY_RECORDS / 2 / (sizeof(struct torcoll_survey_record) +
 					sizeof(struct torcoll_survey_node)) + 2 <= TOR_SURVEY_PARTS);
-static_assert(TOR_SURVEY_RECORDS / (sizeof(struct torcoll_survey_record) +
-				    sizeof(struct torcoll_survey_port)) + 2 <= TOR_SURVEY_PARTS);
+static_assert(TOR_SURVEY_PORTS + 2 <= TOR_SURVEY_PARTS);
 
 /* Works of the namespace. */
 void tor_survey_report_work(struct work_struct *work);

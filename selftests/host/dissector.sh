@@ -145,8 +145,8 @@ ask=(type hop_limit flags survey round length host stamp crc_right)
 is survey__ask "$(fields 29 "${ask[@]/#/torcoll_survey.}")" "1 254 1 0x1122334455667788 3 44 0xa1a2a3a4a5a6a7a8 0x0000000000000007 1"
 end=(host mac device mtu fabric)
 is survey__end "$(fields 29 "${end[@]/#/torcoll_survey.end.}")" "0xa1a2a3a4a5a6a7a8 02:00:00:00:00:05 enp1 9000 4011"
-is survey__report "$(fields 30 torcoll_survey.{host.name,host.version,host.part,node.side,node.byte_order,end.device,port.dir,port.tested_ms})" \
-	"host5 1.2.3 1 4,8,0,0,0,0 1 enp1, 1 77"
+is survey__report "$(fields 30 torcoll_survey.{host.name,host.version,host.part,node.side,node.byte_order,end.device,port.dir,port.tested_ms,rest.nodes,rest.ports})" \
+	"host5 1.2.3 1 4,8,0,0,0,0 1 enp1, 1 77 2 40"
 is survey__damaged "$(fields 31 torcoll_survey.{crc_right,end.host})" "0 "
 is survey__mark "$(fields 32 torcoll_survey.{type,train.train,train.frames})" "6 8 64"
 has 28 echo__answer "6 41 0x10 1 13" type op flags flags.reply offset

@@ -462,12 +462,14 @@ static void survey_report(struct frame *f)
 	struct torcoll_survey_port port = {
 		.own = survey_end(), .flags = cpu_to_be16(3), .dir = 1, .tested_ms = cpu_to_be32(77),
 	};
+	struct torcoll_survey_rest rest = { .nodes = cpu_to_be32(2), .ports = cpu_to_be32(40) };
 	u8 *at = f->bytes + sizeof(struct torcoll_survey);
 	u32 len;
 
 	len = tor_survey_put(at, TORCOLL_SURVEY_HOST, &host, sizeof(host));
 	len += tor_survey_put(at + len, TORCOLL_SURVEY_NODE, &node, sizeof(node));
 	len += tor_survey_put(at + len, TORCOLL_SURVEY_PORT, &port, sizeof(port));
+	len += tor_survey_put(at + len, TORCOLL_SURVEY_REST, &rest, sizeof(rest));
 	survey_finish(f, TORCOLL_SURVEY_REPORT, len);
 }
 

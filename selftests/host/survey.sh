@@ -47,6 +47,26 @@ lines()
 	(ulimit -t 4 && "$@") | wc -l
 }
 
+# liars KIND NUMBER: what a host may have made up.
+liars()
+{
+	selftests/host/survey_liars.py "$@" >"$work/crowd"
+}
+
+# overfull KIND NUMBER SENTENCE: more than is believed, which is said.
+overfull()
+{
+	liars "$1" "$2" && $ctl survey show from "$work/crowd" 2>&1 >/dev/null | grep -xF -- "$3"
+}
+
+# left_out: a report that lacks some devices, kept as such.
+left_out()
+{
+	sed 's/]}]}$/],"left_out":40}]}/' "$work/survey" >"$work/cut"
+	$ctl -j survey show from "$work/cut" 2>"$work/said" | diff - "$work/cut" &&
+		grep -xF "b: 40 devices more than its report has room for: ports of fabrics come first" "$work/said"
+}
+
 # cost COMMAND...: the processor's time of it, with its input, in ms.
 cost()
 {
@@ -77,6 +97,15 @@ is text__of_many_ports "$(lines $ctl survey show from "$work/many")" 12001
 selftests/host/survey_torus.py 64x64 >"$work/crowd"
 check check__of_many_hosts one_of 3 costs 3 fabric check
 check qualify__of_many_hosts one_of 3 costs 3 qualify all
+check json__says_what_is_left_out left_out
+for liars in "places 48" "keys 48" "settings 16000" "shapes 16000"; do
+	# shellcheck disable=SC2086	# two words
+	check "liars__${liars% *}" liars $liars
+	check "liars__${liars% *}_are_qualified" one_of 3 costs 2 qualify all
+	check "liars__${liars% *}_are_checked" one_of 3 costs 3 fabric check 1
+done
+check liars__of_many_ports overfull ports 385 "h0: more than 384 devices or 896 fabrics: the others are left out"
+check liars__of_many_hosts overfull hosts 32769 "more than 32768 hosts have answered: the others are left out"
 check fabric__states_many_nodes large
 is top__of_many_nodes "$(lines $ctl top once from "$work/large" | awk '{ print ($1 > 20) }')" 1
 is fabric__of_many_nodes "$(lines $ctl fabric show all from "$work/large" | awk '{ print ($1 > 60000) }')" 1

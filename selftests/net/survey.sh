@@ -69,10 +69,10 @@ for i in range(200):
 END
 }
 
-# flood HOST DEVICE N: asks, each of a survey of its own. Prints how many ms it took to send them.
+# flood HOST DEVICE N [SECONDS]: asks, each of a survey of its own, so long apart. Prints how many ms it took to send them.
 flood()
 {
-	host "$1" /usr/bin/python3 - "$2" "$3" <<'END'
+	host "$1" /usr/bin/python3 - "$2" "$3" "${4:-0}" <<'END'
 import socket, struct, sys, time
 
 def crc32c(data):
@@ -95,6 +95,7 @@ for i in range(int(sys.argv[2])):
 begun = time.monotonic()
 for frame in frames:
     s.send(frame)
+    time.sleep(float(sys.argv[3]))
 print(int((time.monotonic() - begun) * 1000))
 END
 }
@@ -181,27 +182,113 @@ eventually flood__ends 20 surveyed '(.hosts | length) == 3 and all(.hosts[].port
 
 # ---- devices ----
 
-# tagged frames belong to the device of their VLAN alone; it and the one below have the same address
-host c ip link add link y name v type vlan id 5
-host c ip link set v up
-eventually vlan__without_a_device_is_not_heard 20 cables_are "a:x-b:x b:y-c:y" host c
-host b ip link add link y name v type vlan id 5
-host b ip link set v up
-eventually vlan__is_heard 20 cables_are "a:x-b:x b:v-c:v b:y-c:y" host c
-host b ip link del v
-host c ip link del v
+# on_top TYPE...: such a device on each side of the cable between b and c; it and the one below are on the same cable.
+on_top()
+{
+	for h in b c; do
+		host $h ip link add link y name top type "$@" && host $h ip link set top up || return 1
+	done
+}
+
+not_on_top()
+{
+	host b ip link del top && host c ip link del top
+}
+
+# plain: only the devices that were there before are, and none hears several others.
+plain()
+{
+	cables_are "a:x-b:x b:y-c:y" host "$1" && surveyed '[.hosts[].ports[]] | length == 4 and all(.many | not)' host "$1" torcollctl -j survey show
+}
+
+# port_at HOST KEY NODE DIRECTION DEVICE: the one port of a fabric.
+port_at()
+{
+	host "$1" torcollctl fabric add "$2" dims 2 node "$3" && host "$1" torcollctl port add "$2" dim 0 dir "$4" dev "$5"
+}
+
+for kind in macvlan macvtap ipvlan vlan macsec; do
+	case $kind in
+	macv*) options=(mode bridge) ;;
+	vlan) options=(id 5) ;;
+	*) options=() ;;
+	esac
+	check "${kind}__is_made" on_top $kind "${options[@]}"
+	eventually "${kind}__is_no_cable" 20 plain a
+	check "${kind}__goes" not_on_top
+done
+
+# what is below such a port is none, unless it is a port as well
+on_top vlan id 5
+check vlan__is_a_port eval 'port_at b 5 0 plus top && port_at c 5 1 minus top'
+eventually vlan__is_the_cable 20 cables_are "a:x-b:x b:top-c:top" host c
+check vlan__is_all_that_is_seen surveyed '[.hosts[].ports[].device] | sort == ["top", "top", "x", "x"]' host c torcollctl -j survey show
+check vlan__and_below_are_ports eval 'port_at b 6 0 plus y && port_at c 6 1 minus y'
+eventually vlan__and_below_are_cables 20 cables_are "a:x-b:x b:top-c:top b:y-c:y" host c
+for h in b c; do
+	host $h torcollctl fabric del 5
+	host $h torcollctl fabric del 6
+done
+not_on_top
+
+# a macvlan that is a port has the cable for itself
+on_top macvlan mode bridge
+check macvlan__is_a_port eval 'port_at b 5 0 plus top && port_at c 5 1 minus top'
+eventually macvlan__is_the_cable 20 cables_are "a:x-b:x b:top-c:top" host c
+for h in b c; do
+	host $h torcollctl fabric del 5
+done
+not_on_top
+
+# cards say what their speed is once for many asks
+probes=/sys/kernel/tracing/kprobe_events
+speeds_asked()
+{
+	awk '$1 == "torcoll_speed" { print $2 }' /sys/kernel/tracing/kprobe_profile
+}
+
+# Of 4 devices, once a second, and when one has changed.
+speeds_are_kept()
+{
+	local before after ms
+
+	before=$(speeds_asked)
+	ms=$(flood a x 60 0.04) || return 1
+	sleep 0.2
+	after=$(speeds_asked)
+	echo "60 asks in $ms ms: speeds were asked for $((after - before)) times"
+	((after > before && after - before <= 4 * (2 + ms / 1000)))
+}
+
+eval 'echo "p:torcoll_speed __ethtool_get_link_ksettings" >>"$probes"' &&
+	echo 1 >/sys/kernel/tracing/events/kprobes/torcoll_speed/enable
+check speeds__are_kept speeds_are_kept
+echo 0 >/sys/kernel/tracing/events/kprobes/torcoll_speed/enable
+echo "-:torcoll_speed" >>"$probes"
 
 # more devices than a report has room for, by a cable of the smallest frames
 for ((i = 0; i < 40; i++)); do
 	echo "link add name m$i type veth peer name n$i"
+	echo "link set m$i up"
+	echo "link set n$i up"
 done | host c ip -batch -
 host b ip link set y mtu 384
 host c ip link set y mtu 384
 eventually devices__many_are_reported 20 surveyed '(.hosts | length) == 3 and
-	any(.hosts[]; .name == "c" and (.ports | length) > 50)' host a torcollctl -j survey show
+	any(.hosts[]; .name == "c" and (.ports | length) > 50 and .left_out > 20)' host a torcollctl -j survey show
+check devices__left_out_are_told eval 'host a torcollctl survey show 2>&1 | grep "^c: .* devices more"'
+# a port is the last device there is, and the first to be asked by and reported
+cable c p b q
+check devices__port_is_made port_at c 5 0 plus p
+eventually devices__port_is_among_them 20 surveyed '(.hosts[] | select(.name == "c") | .id) as $c |
+	any(.hosts[] | select(.name == "c") | .ports[]; .device == "p" and .member) and
+	any(.hosts[] | select(.name == "b") | .ports[]; .device == "q" and .peer.host == $c and .peer.device == "p")' \
+	host a torcollctl -j survey show
+host c torcollctl fabric del 5
 for ((i = 0; i < 40; i++)); do
 	echo "link del m$i"
 done | host c ip -batch -
+host c ip link del p
 host b ip link set y mtu 1500
 host c ip link set y mtu 1500
 

@@ -79,6 +79,64 @@ static void survey_add_report__parts_and_rounds(void **state)
 	survey_free(s);
 }
 
+/* Whoever made it up may report on and on. */
+static void survey_add_report__bounded(void **state)
+{
+	struct survey *s = survey_new();
+	struct survey_host *host = NULL;
+	char device[17];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i <= SURVEY_PORTS_MAX; i++) {
+		begin(1, "a", 7 + i, 0, 1);
+		snprintf(device, sizeof(device), "p%u", i);
+		add_port(device, 3, 0, "");
+		host = add(s);
+		assert_int_equal(host->overfull, i == SURVEY_PORTS_MAX);
+	}
+	assert_int_equal(host->nports, SURVEY_PORTS_MAX);
+	/* those that are known go on */
+	begin(1, "a", 7 + i, 0, 1);
+	add_port("p0", 0, 0, "");
+	add(s);
+	assert_int_equal(survey_device(host, "p0")->flags, 0);
+	for (i = 2; i <= SURVEY_HOSTS_MAX; i++) {
+		begin(i, "a", 7, 0, 1);
+		assert_non_null(add(s));
+	}
+	assert_false(s->overfull);
+	begin(i, "a", 7, 0, 1);
+	assert_null(add(s));
+	assert_true(s->overfull);
+	assert_int_equal(s->nhosts, SURVEY_HOSTS_MAX);
+	survey_free(s);
+}
+
+/* What a report has no room for is counted in each round. */
+static void survey_add_report__rest(void **state)
+{
+	struct torcoll_survey_rest rest = { .nodes = cpu_to_be32(2), .ports = cpu_to_be32(40) };
+	struct survey *s = survey_new();
+	struct survey_host *host;
+
+	(void)state;
+	begin(1, "a", 7, 0, 2);
+	used += tor_survey_put(records + used, TORCOLL_SURVEY_REST, &rest, sizeof(rest));
+	host = add(s);
+	assert_int_equal(host->rest, 42);
+	begin(1, "a", 7, 1, 2);
+	add(s);
+	assert_int_equal(host->rest, 42);
+	begin(1, "a", 8, 0, 1);
+	add(s);
+	assert_int_equal(host->rest, 0);
+	begin(1, "a", 9, 0, 1);
+	used += tor_survey_put(records + used, TORCOLL_SURVEY_REST, &rest, 4);
+	assert_null(add(s));
+	survey_free(s);
+}
+
 static void survey_add_report__refuses(void **state)
 {
 	struct survey *s = survey_new();
@@ -209,6 +267,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survey_add_report__parts_and_rounds),
+		cmocka_unit_test(survey_add_report__bounded),
+		cmocka_unit_test(survey_add_report__rest),
 		cmocka_unit_test(survey_add_report__refuses),
 		cmocka_unit_test(survey_add_report__text),
 		cmocka_unit_test(survey_add_report__node),

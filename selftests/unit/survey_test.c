@@ -123,16 +123,54 @@ static void tor_survey_begin__own_surveys(void **state)
 	assert_true(heard(now, 3, 8, 1, OTHER));
 	assert_int_equal(tor_survey_begin(s, now, 8, 2, false, 50), -EEXIST);
 	for (i = 2; i < TOR_SURVEYS; i++)
-		assert_int_equal(tor_survey_begin(s, now, 100 + i, 1, false, 50), 0);
-	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 50), -EBUSY);
+		assert_int_equal(tor_survey_begin(s, now, 100 + i, 1, false, 100 + i), 0);
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 200), -EBUSY);
 	/* strangers' surveys make room, those that a socket waits for do not */
 	now += TOR_SURVEY_STAY + 1;
-	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 50), 0);
-	assert_int_equal(tor_survey_begin(s, now, 201, 1, false, 50), -EBUSY);
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 200), 0);
+	assert_int_equal(tor_survey_begin(s, now, 201, 1, false, 201), -EBUSY);
 	assert_false(heard(now, 3, 9, 1, OTHER));
 	tor_survey_closed(s, 50);
 	assert_null(tor_survey_way(s, now, 7, 3));
 	assert_true(heard(now, 3, 9, 1, OTHER));
+}
+
+/* Who watches asks again and again: what it asked before takes no room from others. */
+static void tor_survey_begin__one_of_a_socket_stays(void **state)
+{
+	u64 now = SEC;
+	u32 i;
+
+	for (i = 0; i < TOR_SURVEYS; i++)
+		assert_int_equal(tor_survey_begin(s, now, 100 + i, 1, false, 50 + i % 5), 0);
+	/* they have just begun */
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 60), -EBUSY);
+	assert_false(heard(now, 3, 9, 1, OTHER));
+	now += TOR_SURVEY_STAY + 1;
+	for (i = 0; i < TOR_SURVEYS - 5; i++)
+		assert_true(heard(now, 3, 300 + i, 1, OTHER));
+	assert_false(heard(now, 3, 400, 1, OTHER));
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 60), -EBUSY);
+	/* the last ones of each are there, and go on */
+	for (i = TOR_SURVEYS - 5; i < TOR_SURVEYS; i++) {
+		assert_int_equal(tor_survey_way(s, now, 100 + i, 3)->socket, 50 + i % 5);
+		assert_int_equal(tor_survey_begin(s, now, 100 + i, 2, false, 50 + i % 5), 0);
+	}
+}
+
+/* By turns, it goes on with both. */
+static void tor_survey_begin__two_of_a_socket(void **state)
+{
+	u64 now = SEC;
+	u32 round;
+
+	for (round = 1; round < 9; round++) {
+		assert_int_equal(tor_survey_begin(s, now, 7, round, false, 50), 0);
+		assert_int_equal(tor_survey_begin(s, now, 8, round, false, 50), 0);
+		assert_int_equal(tor_survey_way(s, now, 7, 3)->socket, 50);
+		assert_int_equal(tor_survey_way(s, now, 8, 3)->socket, 50);
+		now += SEC;
+	}
 }
 
 static void tor_survey_take_due__reports_later(void **state)
@@ -523,6 +561,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_survey_heard__rate, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_way__rate, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_begin__own_surveys, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_begin__one_of_a_socket_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_begin__two_of_a_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_take_due__reports_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_describe__peer, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_describe__many, setup, teardown),

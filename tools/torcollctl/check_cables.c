@@ -187,19 +187,27 @@ static bool kin_agree(const struct siblings *s, struct kin who, uint64_t *value)
 	return n >= KIN_LEAST && 4 * more < n;
 }
 
-/* The rate of the lowest speed that enough devices know; of all, if there is none. */
+/* The lowest speed that enough devices know, 0 if there is none. */
+static uint32_t lowest_speed(const struct siblings *s, uint64_t *value)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		if (s->way[i].rate && s->way[i].speed)
+			value[n++] = s->way[i].speed;
+	qsort(value, n, sizeof(*value), by_value);
+	for (i = 0; i + KIN_LEAST <= n; i++)
+		if (value[i] == value[i + KIN_LEAST - 1])
+			return value[i];
+	return 0;
+}
+
+/* The rate at that speed; of all, if there is none. */
 static uint64_t lowest_rate(const struct siblings *s, uint64_t *value)
 {
 	struct kin who = { 0, UINT32_MAX, MAX_DIMS };
-	uint32_t i, speed = 0;
+	uint32_t speed = lowest_speed(s, value);
 
-	for (i = 0; i < s->n; i++) {
-		uint32_t k = s->way[i].speed;
-
-		if (k && (!speed || k < speed) &&
-		    kin_rates(s, (struct kin){ k, k, MAX_DIMS }, value) >= KIN_LEAST)
-			speed = k;
-	}
 	if (speed)
 		who.least = who.most = speed;
 	return kin_rate(s, who, value);
@@ -232,16 +240,24 @@ static bool is_kin(const struct way *a, const struct way *b)
 	return a->speed == b->speed && (a->speed || a->from->dim == b->from->dim);
 }
 
-/* Once per kind: there are few. */
+/* More kinds there are only where somebody makes them up: of those no rate is expected. */
+#define KINDS_MOST	64
+
+/* Once per kind. */
 static void siblings_rates(struct siblings *s, uint64_t *value)
 {
-	uint32_t i, k;
+	uint32_t first[KINDS_MOST], kinds = 0, i, k;
 
 	s->rate = cables_alloc(s->n, sizeof(*s->rate));
 	for (i = 0; i < s->n; i++) {
-		for (k = 0; k < i && !is_kin(&s->way[k], &s->way[i]); k++)
+		for (k = 0; k < kinds && !is_kin(&s->way[first[k]], &s->way[i]); k++)
 			;
-		s->rate[i] = k < i ? s->rate[k] : siblings_rate(s, &s->way[i], value);
+		if (k < kinds) {
+			s->rate[i] = s->rate[first[k]];
+		} else if (kinds < KINDS_MOST) {
+			first[kinds++] = i;
+			s->rate[i] = siblings_rate(s, &s->way[i], value);
+		}
 	}
 }
 

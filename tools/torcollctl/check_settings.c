@@ -2,6 +2,8 @@
 /*
  * Rules about what all hosts of a fabric must agree on: who differs from most.
  */
+#include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -115,40 +117,62 @@ static const char *text_at(const struct check *c, const struct setting *s, uint3
 	return s->text(host, survey_node(host, c->m->key));
 }
 
-static uint32_t count_same(const struct check *c, const struct setting *s, uint32_t of)
-{
-	uint64_t value = value_at(c, s, of);
-	uint32_t i, n = 0;
+/* What a host states. */
+struct stated {
+	uint64_t value;
+	uint32_t host;
+};
 
-	for (i = 0; i < c->now->nhosts; i++)
-		n += is_part(c, i) && value_at(c, s, i) == value;
-	return n;
+static int compare_stated(const void *a, const void *b)
+{
+	const struct stated *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return (x->host > y->host) - (x->host < y->host);
 }
 
-/* Return the number of a host whose value most have; of equals, the first. */
-static uint32_t find_usual(const struct check *c, const struct setting *s)
+/* What most hosts state: how many, and of equals the first. */
+struct usual {
+	uint32_t host, same;
+};
+
+static struct usual find_most(struct stated *list, uint32_t n)
 {
-	uint32_t i, most = 0, usual = 0;
+	struct usual most = { 0 };
+	uint32_t i, first = 0;
 
-	for (i = 0; i < c->now->nhosts; i++) {
-		uint32_t n;
-
-		/* most have what was counted before */
-		if (!is_part(c, i) || (most && value_at(c, s, i) == value_at(c, s, usual)))
+	qsort(list, n, sizeof(*list), compare_stated);
+	for (i = 1; i <= n; i++) {
+		if (i < n && list[i].value == list[first].value)
 			continue;
-		n = count_same(c, s, i);
-		if (n > most) {
-			most = n;
-			usual = i;
-		}
+		if (i - first > most.same || (i - first == most.same && list[first].host < most.host))
+			most = (struct usual){ list[first].host, i - first };
+		first = i;
 	}
+	return most;
+}
+
+static struct usual find_usual(const struct check *c, const struct setting *s)
+{
+	struct stated *list = calloc(c->now->nhosts + 1, sizeof(*list));
+	struct usual usual;
+	uint32_t i, n = 0;
+
+	if (!list)
+		err(CTL_REFUSED, "no memory to check the fabric");
+	for (i = 0; i < c->now->nhosts; i++)
+		if (is_part(c, i))
+			list[n++] = (struct stated){ value_at(c, s, i), i };
+	usual = find_most(list, n);
+	free(list);
 	return usual;
 }
 
-static void say_differs(struct check *c, const struct setting *s, uint32_t i, uint32_t usual)
+static void say_differs(struct check *c, const struct setting *s, uint32_t i, struct usual most)
 {
 	const struct survey_host *host = c->now->hosts[i];
-	uint32_t same = count_same(c, s, usual);
+	uint32_t same = most.same, usual = most.host;
 	const char *others = same > 1 ? fmt_str("%u others", same) :
 					check_host(c, c->now->hosts[usual]);
 	const char *value = text_at(c, s, usual), *remedy = s->remedy;
@@ -171,9 +195,13 @@ static void say_differs(struct check *c, const struct setting *s, uint32_t i, ui
 
 static void rule_setting(struct check *c, const struct setting *s)
 {
-	uint32_t usual = find_usual(c, s), i;
-	uint64_t value = value_at(c, s, usual);
+	struct usual usual = find_usual(c, s);
+	uint64_t value;
+	uint32_t i;
 
+	if (!usual.same)
+		return;
+	value = value_at(c, s, usual.host);
 	for (i = 0; i < c->now->nhosts; i++)
 		if (is_part(c, i) && value_at(c, s, i) != value)
 			say_differs(c, s, i, usual);

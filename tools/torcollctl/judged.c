@@ -64,14 +64,82 @@ static void name_unknown(char name[JUDGED_NAME], const struct survey_port *port)
 
 /* --- finding --- */
 
-static bool is_node(const struct survey_host *host, uint64_t key, uint32_t number)
-{
-	unsigned int i;
+/* Where a node of a fabric is. */
+struct place {
+	uint64_t key;
+	uint32_t node;
+	unsigned int host;
+};
 
-	for (i = 0; i < host->nnodes; i++)
-		if (host->nodes[i].key == key && host->nodes[i].node == number)
-			return true;
-	return false;
+/* A survey, with all its nodes in order. */
+struct finder {
+	const struct survey *s;
+	struct place *place;
+	size_t n;
+};
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int by_node = compare_nodes(a, b);
+
+	return by_node ? by_node : (x->host > y->host) - (x->host < y->host);
+}
+
+/* Return 0 or -ENOMEM. */
+static int finder_make(struct finder *f, const struct survey *s)
+{
+	unsigned int h, i;
+	size_t n = 1;
+
+	for (h = 0; h < s->nhosts; h++)
+		n += s->hosts[h]->nnodes;
+	*f = (struct finder){ .s = s, .place = calloc(n, sizeof(*f->place)) };
+	if (!f->place)
+		return -ENOMEM;
+	for (h = 0; h < s->nhosts; h++) {
+		const struct survey_host *host = s->hosts[h];
+
+		for (i = 0; i < host->nnodes; i++)
+			f->place[f->n++] = (struct place){ host->nodes[i].key,
+							   host->nodes[i].node, h };
+	}
+	qsort(f->place, f->n, sizeof(*f->place), compare_places);
+	return 0;
+}
+
+/* Return the first host that is that node, or NULL. */
+static const struct survey_host *find_node(const struct finder *f, uint64_t key, uint32_t node)
+{
+	const struct place what = { .key = key, .node = node };
+	size_t from = 0, to = f->n;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (compare_nodes(&f->place[at], &what) < 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	if (from == f->n || compare_nodes(&f->place[from], &what))
+		return NULL;
+	return f->s->hosts[f->place[from].host];
+}
+
+/* Return whether a port at that place hears nobody. */
+static bool is_silent_at(const struct survey_port *p, uint64_t key, uint32_t dim, uint32_t dir)
+{
+	return is_member(p) && p->key == key && p->dim == dim && p->dir == dir && !p->other;
 }
 
 /*
@@ -86,11 +154,21 @@ static const struct survey_port *silent_port(const struct survey_host *host, uin
 	for (i = 0; i < host->nports; i++) {
 		const struct survey_port *p = &host->ports[i];
 
-		if (is_member(p) && p->key == key && p->dim == dim && p->dir == dir && !p->other &&
-		    !after--)
+		if (is_silent_at(p, key, dim, dir) && !after--)
 			return p;
 	}
 	return NULL;
+}
+
+/* Return how many of that kind are before a port. */
+static unsigned int silent_before(const struct survey_port *port)
+{
+	const struct survey_port *p;
+	unsigned int n = 0;
+
+	for (p = port->owner->ports; p < port; p++)
+		n += is_silent_at(p, port->key, port->dim, port->dir);
+	return n;
 }
 
 /*
@@ -98,11 +176,11 @@ static const struct survey_port *silent_port(const struct survey_host *host, uin
  * shape of the fabric, if that one hears nobody either; or NULL. Of a link's
  * cables, the first silent one here is taken for the first one there.
  */
-static const struct survey_port *find_partner(const struct survey *s,
+static const struct survey_port *find_partner(const struct finder *f,
 					      const struct survey_port *port)
 {
 	const struct survey_node *node = survey_node(port->owner, port->key);
-	unsigned int i, after = 0;
+	const struct survey_host *there;
 	struct shape shape;
 	uint32_t back;
 
@@ -110,33 +188,29 @@ static const struct survey_port *find_partner(const struct survey *s,
 	    node->node >= shape.nodes || !shape_has_port(&shape, node->node, port->dim, port->dir))
 		return NULL;
 	back = shape_back(&shape, port->dim, port->dir);
-	while (silent_port(port->owner, port->key, port->dim, port->dir, after) != port)
-		after++;
-	for (i = 0; i < s->nhosts; i++)
-		if (is_node(s->hosts[i], port->key, port->expected))
-			return silent_port(s->hosts[i], port->key, port->dim, back, after);
-	return NULL;
+	there = find_node(f, port->key, port->expected);
+	return there ? silent_port(there, port->key, port->dim, back, silent_before(port)) : NULL;
 }
 
-static const struct survey_port *other_end(const struct survey *s, const struct survey_port *port)
+static const struct survey_port *other_end(const struct finder *f, const struct survey_port *port)
 {
 	if (port->other || port->flags & TORCOLL_SURVEY_MANY || !is_member(port))
 		return port->other;
-	return find_partner(s, port);
+	return find_partner(f, port);
 }
 
 /* Return whether a port shows a cable that its other end does not. */
-static bool is_first(const struct survey *s, unsigned int host, const struct survey_port *port)
+static bool is_first(const struct finder *f, unsigned int host, const struct survey_port *port)
 {
-	const struct survey_port *other = other_end(s, port);
+	const struct survey_port *other = other_end(f, port);
 
 	if (!other)
 		return is_member(port) || port->peer.host;
-	if (other_end(s, other) != port)
+	if (other_end(f, other) != port)
 		return true;
 	if (other->owner == port->owner)
 		return port < other;
-	return survey_place(s, other->owner) >= host;
+	return survey_place(f->s, other->owner) >= host;
 }
 
 /* --- measurements --- */
@@ -213,16 +287,16 @@ static void fill_down(struct judged *j)
 		snprintf(j->down, sizeof(j->down), "neither end has tested it");
 }
 
-static void fill_cable(struct judged *j, const struct survey *s, const struct survey_port *port)
+static void fill_cable(struct judged *j, const struct finder *f, const struct survey_port *port)
 {
-	const struct survey_port *other = other_end(s, port);
+	const struct survey_port *other = other_end(f, port);
 	struct verdict_cable *c = &j->cable;
 
 	j->end[0] = port;
 	j->end[1] = other;
-	name_end(j->name[0], s, port);
+	name_end(j->name[0], f->s, port);
 	if (other)
-		name_end(j->name[1], s, other);
+		name_end(j->name[1], f->s, other);
 	else
 		name_unknown(j->name[1], port);
 	c->way[0].to = j->name[1];
@@ -241,47 +315,57 @@ static void fill_cable(struct judged *j, const struct survey *s, const struct su
 
 /* --- comparing --- */
 
-static bool is_sibling(const struct judged *a, const struct judged *b)
+/* Room for what is compared of all cables. */
+struct comparing {
+	uint64_t *rates, *rtts;
+	struct judged **list;
+};
+
+/* By fabric and dimension; equal ones are siblings. What is in no fabric comes last. */
+static int compare_siblings(const void *a, const void *b)
 {
-	return is_member(a->end[0]) && is_member(b->end[0]) && a->end[0]->key == b->end[0]->key &&
-	       a->end[0]->dim == b->end[0]->dim;
+	const struct survey_port *x = (*(struct judged *const *)a)->end[0];
+	const struct survey_port *y = (*(struct judged *const *)b)->end[0];
+
+	if (!is_member(x) || !is_member(y))
+		return is_member(y) - is_member(x);
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->dim > y->dim) - (x->dim < y->dim);
 }
 
-/*
- * Collect rates and round trips of a cable and its siblings, or of all. Return the
- * number of cables; both arrays have room for all.
- */
-static size_t collect(const struct judgement *j, const struct judged *like, uint64_t *rates,
-		      uint64_t *rtts)
+/* Collect rates and round trips of cables. Return the number of those that were measured. */
+static size_t collect(const struct comparing *all, struct judged *const *list, size_t n)
 {
-	size_t i, n = 0;
+	size_t i, measured = 0;
 
-	for (i = 0; i < j->n; i++) {
-		const struct judged *other = &j->cable[i];
+	for (i = 0; i < n; i++) {
+		const struct verdict_cable *c = &list[i]->cable;
 
-		if (!verdict_is_measure(&other->cable) || (like && !is_sibling(like, other)))
+		if (!verdict_is_measure(c))
 			continue;
-		rates[2 * n] = other->cable.way[0].bps;
-		rates[2 * n + 1] = other->cable.way[1].bps;
-		rtts[n++] = other->cable.rtt_ns;
+		all->rates[2 * measured] = c->way[0].bps;
+		all->rates[2 * measured + 1] = c->way[1].bps;
+		all->rtts[measured++] = c->rtt_ns;
 	}
-	return n;
+	return measured;
 }
 
-/* Compare each of them with the others, of which there may be too few. */
-static void compare_among(struct judgement *j, const struct judged *like, uint64_t *rates,
-			  uint64_t *rtts)
+/* Compare each of @count cables with the others, unless there are less than @least of them. */
+static void compare_among(const struct comparing *all, struct judged *const *list, size_t count,
+			  size_t least)
 {
-	size_t n = collect(j, like, rates, rtts), i;
+	size_t n = collect(all, list, count), i;
+	uint64_t *rates = all->rates, *rtts = all->rtts;
 
 	verdict_sort(rates, 2 * n);
 	verdict_sort(rtts, n);
-	for (i = 0; i < j->n; i++) {
-		struct verdict_cable *c = &j->cable[i].cable;
+	for (i = 0; i < count; i++) {
+		struct verdict_cable *c = &list[i]->cable;
 		uint64_t own[2] = { c->way[0].bps, c->way[1].bps };
 		bool is_one = verdict_is_measure(c);
 
-		if (like && (!is_sibling(like, &j->cable[i]) || n - is_one < SIBLINGS_LEAST))
+		if (least && n - is_one < least)
 			continue;
 		verdict_sort(own, 2);
 		c->way[0].usual_bps = verdict_median_but(rates, 2 * n, own, 2 * is_one, true);
@@ -291,18 +375,18 @@ static void compare_among(struct judgement *j, const struct judged *like, uint64
 }
 
 /* With all others, and then, once per kind, with the siblings. */
-static void compare_with_siblings(struct judgement *j, uint64_t *rates, uint64_t *rtts)
+static void compare_with_siblings(const struct comparing *all, size_t n)
 {
-	size_t i, k;
+	size_t i, first = 0;
 
-	compare_among(j, NULL, rates, rtts);
-	for (i = 0; i < j->n; i++) {
-		if (!is_member(j->cable[i].end[0]))
+	compare_among(all, all->list, n, 0);
+	if (n)
+		qsort(all->list, n, sizeof(*all->list), compare_siblings);
+	for (i = 1; i <= n && is_member(all->list[first]->end[0]); i++) {
+		if (i < n && !compare_siblings(&all->list[i], &all->list[first]))
 			continue;
-		for (k = 0; k < i && !is_sibling(&j->cable[k], &j->cable[i]); k++)
-			;
-		if (k == i)
-			compare_among(j, &j->cable[i], rates, rtts);
+		compare_among(all, &all->list[first], i - first, SIBLINGS_LEAST);
+		first = i < n ? i : first;
 	}
 }
 
@@ -310,10 +394,11 @@ static void compare_with_siblings(struct judgement *j, uint64_t *rates, uint64_t
  * If most cables are far below their link speed, the hosts are the limit: that
  * is said once, and no cable is blamed for it.
  */
-static void compare_with_speed(struct judgement *j, uint64_t *rates, uint64_t *speeds)
+static void compare_with_speed(struct judgement *j, const struct comparing *all)
 {
-	size_t i, n = collect(j, NULL, rates, speeds);
-	uint64_t rate = verdict_median(rates, 2 * n, true), speed;
+	size_t i, n = collect(all, all->list, j->n);
+	uint64_t rate = verdict_median(all->rates, 2 * n, true), speed;
+	uint64_t *speeds = all->rtts;
 
 	for (i = 0; i < j->n; i++)
 		speeds[i] = j->cable[i].cable.link_bps;
@@ -357,33 +442,66 @@ static void point_to_texts(struct judged *cable)
 		cable->cable.down = cable->down;
 }
 
-int judgement_make(struct judgement *j, const struct survey *s)
+static void comparing_free(struct comparing *all)
 {
-	size_t ports = count_ports(s) + 1, i;
-	uint64_t *rates = calloc(2 * ports, sizeof(*rates)), *rtts = calloc(ports, sizeof(*rtts));
-	unsigned int h, k;
+	free(all->rates);
+	free(all->rtts);
+	free(all->list);
+}
 
-	*j = (struct judgement){ .cable = calloc(ports, sizeof(*j->cable)) };
-	if (!rates || !rtts || !j->cable) {
-		free(rates);
-		free(rtts);
-		judgement_free(j);
+/* Return 0 or -ENOMEM. */
+static int compare_all(struct judgement *j)
+{
+	struct comparing all = {
+		.rates = calloc(2 * j->n + 1, sizeof(*all.rates)),
+		.rtts = calloc(j->n + 1, sizeof(*all.rtts)),
+		.list = calloc(j->n + 1, sizeof(*all.list)),
+	};
+	size_t i;
+
+	if (!all.rates || !all.rtts || !all.list) {
+		comparing_free(&all);
 		return -ENOMEM;
 	}
+	for (i = 0; i < j->n; i++)
+		all.list[i] = &j->cable[i];
+	compare_with_siblings(&all, j->n);
+	compare_with_speed(j, &all);
+	comparing_free(&all);
+	return 0;
+}
+
+/* Return 0 or -ENOMEM. */
+static int fill_cables(struct judgement *j, const struct survey *s)
+{
+	struct finder f;
+	unsigned int h, k;
+
+	if (finder_make(&f, s))
+		return -ENOMEM;
 	survey_number(s);
 	for (h = 0; h < s->nhosts; h++)
 		for (k = 0; k < s->hosts[h]->nports; k++)
-			if (is_first(s, h, &s->hosts[h]->ports[k]))
-				fill_cable(&j->cable[j->n++], s, &s->hosts[h]->ports[k]);
-	compare_with_siblings(j, rates, rtts);
-	compare_with_speed(j, rates, rtts);
+			if (is_first(&f, h, &s->hosts[h]->ports[k]))
+				fill_cable(&j->cable[j->n++], &f, &s->hosts[h]->ports[k]);
+	free(f.place);
+	return 0;
+}
+
+int judgement_make(struct judgement *j, const struct survey *s)
+{
+	size_t i;
+
+	*j = (struct judgement){ .cable = calloc(count_ports(s) + 1, sizeof(*j->cable)) };
+	if (!j->cable || fill_cables(j, s) || compare_all(j)) {
+		judgement_free(j);
+		return -ENOMEM;
+	}
 	for (i = 0; i < j->n; i++)
 		verdict_judge(&j->cable[i].verdict, &j->cable[i].cable);
 	qsort(j->cable, j->n, sizeof(*j->cable), compare_judged);
 	for (i = 0; i < j->n; i++)
 		point_to_texts(&j->cable[i]);
-	free(rates);
-	free(rtts);
 	return 0;
 }
 

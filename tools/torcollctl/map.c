@@ -15,57 +15,79 @@ static void *map_alloc(size_t n, size_t size)
 	return p;
 }
 
-static bool same_shape(const struct shape *a, const struct shape *b)
+/* A shape that a host states. */
+struct vote {
+	struct shape shape;
+	uint32_t host;
+};
+
+static int compare_shapes(const struct shape *a, const struct shape *b)
 {
 	uint32_t i;
 
-	for (i = 0; i < MAX_DIMS; i++)
-		if (a->side[i] != b->side[i] || a->kind[i] != b->kind[i] ||
-		    a->step[i] != b->step[i])
-			return false;
-	return a->cables == b->cables;
+	for (i = 0; i < MAX_DIMS; i++) {
+		if (a->side[i] != b->side[i])
+			return a->side[i] < b->side[i] ? -1 : 1;
+		if (a->kind[i] != b->kind[i])
+			return a->kind[i] < b->kind[i] ? -1 : 1;
+		if (a->step[i] != b->step[i])
+			return a->step[i] < b->step[i] ? -1 : 1;
+	}
+	return (a->cables > b->cables) - (a->cables < b->cables);
 }
 
 bool map_has_shape(const struct survey_node *node, const struct shape *shape)
 {
 	struct shape own;
 
-	return shape_from_sides(node->side, node->cables, &own) && same_shape(&own, shape);
+	return shape_from_sides(node->side, node->cables, &own) && !compare_shapes(&own, shape);
 }
 
-static uint32_t shape_votes(const struct survey *s, uint64_t key, const struct shape *shape)
+static int compare_votes(const void *a, const void *b)
 {
-	const struct survey_node *node;
-	uint32_t i, votes = 0;
+	const struct vote *x = a, *y = b;
+	int by_shape = compare_shapes(&x->shape, &y->shape);
 
-	for (i = 0; i < s->nhosts; i++) {
-		node = survey_node(s->hosts[i], key);
-		votes += node && map_has_shape(node, shape);
+	return by_shape ? by_shape : (x->host > y->host) - (x->host < y->host);
+}
+
+/* Return the vote for the shape that has most of them; of equals that of the first host. */
+static const struct vote *count_votes(struct vote *vote, uint32_t n)
+{
+	const struct vote *best = NULL;
+	uint32_t i, first = 0, most = 0;
+
+	qsort(vote, n, sizeof(*vote), compare_votes);
+	for (i = 1; i <= n; i++) {
+		if (i < n && !compare_shapes(&vote[i].shape, &vote[first].shape))
+			continue;
+		if (i - first > most || (i - first == most && vote[first].host < best->host)) {
+			most = i - first;
+			best = &vote[first];
+		}
+		first = i;
 	}
-	return votes;
+	return best;
 }
 
 /* Find the shape that most hosts of the fabric state. */
 static bool find_shape(const struct survey *s, uint64_t key, struct shape *shape)
 {
-	uint32_t i, votes, most = 0;
+	struct vote *vote = map_alloc(s->nhosts, sizeof(*vote));
+	const struct vote *best;
+	uint32_t i, n = 0;
 
 	for (i = 0; i < s->nhosts; i++) {
 		const struct survey_node *node = survey_node(s->hosts[i], key);
-		struct shape own;
 
-		if (!node || !shape_from_sides(node->side, node->cables, &own))
-			continue;
-		/* as of all others, mostly */
-		if (most && same_shape(&own, shape))
-			continue;
-		votes = shape_votes(s, key, &own);
-		if (votes > most) {
-			most = votes;
-			*shape = own;
-		}
+		vote[n].host = i;
+		n += node && shape_from_sides(node->side, node->cables, &vote[n].shape);
 	}
-	return most;
+	best = count_votes(vote, n);
+	if (best)
+		*shape = best->shape;
+	free(vote);
+	return best;
 }
 
 static uint32_t stated_index(const struct map *m, const struct survey_host *host)
@@ -259,37 +281,74 @@ bool map_link_up(const struct map_link *link)
 	       link->port[1] && link->port[1]->state == TORCOLL_LINK_STATE_UP;
 }
 
-static uint32_t key_hosts(const struct survey *s, uint64_t key)
+/* A fabric of a host, in the order of the hosts. */
+struct stated_key {
+	uint64_t key;
+	uint32_t at;
+	bool self;
+};
+
+/* The own one comes first among equals. */
+static int compare_keys(const void *a, const void *b)
 {
-	uint32_t i, n = 0;
+	const struct stated_key *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->self != y->self)
+		return x->self ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static size_t list_keys(const struct survey *s, struct stated_key **list)
+{
+	uint32_t i, j;
+	size_t n = 0;
 
 	for (i = 0; i < s->nhosts; i++)
-		n += !!survey_node(s->hosts[i], key);
+		n += s->hosts[i]->nnodes;
+	*list = map_alloc(n, sizeof(**list));
+	for (n = i = 0; i < s->nhosts; i++)
+		for (j = 0; j < s->hosts[i]->nnodes; j++, n++)
+			(*list)[n] = (struct stated_key){ s->hosts[i]->nodes[j].key, n,
+							  s->hosts[i] == s->self };
+	qsort(*list, n, sizeof(**list), compare_keys);
 	return n;
+}
+
+/*
+ * Find the fabric that most hosts are in; of equals the own one, or else the
+ * first. Return false if there is none.
+ */
+static bool find_key(const struct survey *s, uint64_t *key)
+{
+	const struct stated_key *best = NULL;
+	struct stated_key *list;
+	size_t n = list_keys(s, &list), most = 0, first = 0, i;
+
+	for (i = 1; i <= n; i++) {
+		if (i < n && list[i].key == list[first].key)
+			continue;
+		if (i - first > most ||
+		    (i - first == most && !best->self &&
+		     (list[first].self || list[first].at < best->at))) {
+			most = i - first;
+			best = &list[first];
+		}
+		first = i;
+	}
+	if (best)
+		*key = best->key;
+	free(list);
+	return best;
 }
 
 int map_key(const struct survey *s, uint64_t *key)
 {
-	uint32_t i, j, hosts, most = 0;
-
 	if (s->self && s->self->nnodes > 1)
 		return usage_error("this host is in %u fabrics: name one by its key",
 				   s->self->nnodes);
-	for (i = 0; i < s->nhosts; i++) {
-		for (j = 0; j < s->hosts[i]->nnodes; j++) {
-			uint64_t found = s->hosts[i]->nodes[j].key;
-
-			/* counted already */
-			if (most && found == *key)
-				continue;
-			hosts = key_hosts(s, found);
-			if (hosts < most || (hosts == most && s->hosts[i] != s->self))
-				continue;
-			most = hosts;
-			*key = found;
-		}
-	}
-	if (most)
+	if (find_key(s, key))
 		return CTL_OK;
 	return other_error("none of %u hosts is in a fabric: \"torcollctl discover\" says how to make one",
 			   s->nhosts);

@@ -262,8 +262,10 @@ int qualify_all(const char *file)
 	struct survey *s = survey_new();
 	int ret = file ? survey_load(s, file) : take_surveys(&s);
 
-	if (!ret)
+	if (!ret) {
+		survey_say_rest(s);
 		ret = judge_survey(s);
+	}
 	survey_free(s);
 	return ret;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/survey/frame.h"
+#include "core/survey/survey.h"
 
 /**
  * struct entry - a host of a survey
@@ -24,6 +24,16 @@ struct entry {
 };
 
 static_assert(TOR_SURVEY_PARTS <= 64);
+
+/* Bytes of a frame behind the record of the host. */
+#define BEHIND_HOST	(TOR_SURVEY_FRAME_MAX - sizeof(struct torcoll_survey) - \
+			 sizeof(struct torcoll_survey_record) - sizeof(struct torcoll_survey_host))
+
+static_assert(SURVEY_PORTS_MAX == TOR_SURVEY_PARTS * (BEHIND_HOST /
+	      (sizeof(struct torcoll_survey_record) + sizeof(struct torcoll_survey_port))));
+static_assert(SURVEY_NODES_MAX == TOR_SURVEY_PARTS * (BEHIND_HOST /
+	      (sizeof(struct torcoll_survey_record) + sizeof(struct torcoll_survey_node))));
+static_assert(SURVEY_HOSTS_MAX == 8 * TOR_SURVEY_REPORTS);
 
 static void *survey_grow(void *array, size_t n, size_t size)
 {
@@ -95,6 +105,10 @@ struct survey_host *survey_add_host(struct survey *s, uint64_t id)
 
 	if (host)
 		return host;
+	if (s->nhosts == SURVEY_HOSTS_MAX) {
+		s->overfull = true;
+		return NULL;
+	}
 	entry = survey_grow(NULL, 0, sizeof(*entry));
 	entry->host.id = id;
 	s->hosts = survey_grow(s->hosts, s->nhosts, sizeof(struct survey_host *));
@@ -120,6 +134,10 @@ struct survey_port *survey_add_port(struct survey_host *host, const char *device
 
 	if (port)
 		return port;
+	if (host->nports == SURVEY_PORTS_MAX) {
+		host->overfull = true;
+		return NULL;
+	}
 	host->ports = survey_grow(host->ports, host->nports, sizeof(*port));
 	port = &host->ports[host->nports++];
 	port->owner = host;
@@ -150,6 +168,10 @@ struct survey_node *survey_add_node(struct survey_host *host, uint64_t key)
 
 	if (node)
 		return node;
+	if (host->nnodes == SURVEY_NODES_MAX) {
+		host->overfull = true;
+		return NULL;
+	}
 	host->nodes = survey_grow(host->nodes, host->nnodes, sizeof(*node));
 	node = &host->nodes[host->nnodes++];
 	node->key = key;
@@ -206,6 +228,8 @@ static void get_port(struct survey_host *host, const void *body)
 	memcpy(&from, body, sizeof(from));
 	get_end(&own, &from.own);
 	port = survey_add_port(host, own.device);
+	if (!port)
+		return;
 	port->own = own;
 	port->own.host = host->id;
 	get_end(&port->peer, &from.peer);
@@ -236,6 +260,8 @@ static void get_node(struct survey_host *host, const void *body)
 
 	memcpy(&from, body, sizeof(from));
 	node = survey_add_node(host, be64toh(from.key));
+	if (!node)
+		return;
 	node->tag = be32toh(from.tag);
 	node->node = be32toh(from.node);
 	node->epoch = be32toh(from.epoch);
@@ -258,6 +284,14 @@ static void get_node(struct survey_host *host, const void *body)
 	node->retransmits = be64toh(from.retransmits);
 }
 
+static void get_rest(struct survey_host *host, const void *body)
+{
+	struct torcoll_survey_rest from;
+
+	memcpy(&from, body, sizeof(from));
+	host->rest = (uint64_t)be32toh(from.nodes) + be32toh(from.ports);
+}
+
 /* Note which part of its report this is. Return false if it is an old one. */
 static bool note_part(struct entry *entry, const struct torcoll_survey_host *from)
 {
@@ -265,8 +299,10 @@ static bool note_part(struct entry *entry, const struct torcoll_survey_host *fro
 
 	if (entry->parts && (int32_t)(round - entry->round) < 0)
 		return false;
-	if (round != entry->round || !entry->parts)
+	if (round != entry->round || !entry->parts) {
 		entry->seen = 0;
+		entry->host.rest = 0;
+	}
 	entry->round = round;
 	entry->parts = be16toh(from->parts);
 	entry->seen |= 1ULL << be16toh(from->part);
@@ -287,7 +323,7 @@ struct survey_host *survey_add_report(struct survey *s, const void *records, siz
 	if (!tor_survey_is_report(records, len, be64toh(from.host)))
 		return NULL;
 	host = survey_add_host(s, be64toh(from.host));
-	if (!note_part((struct entry *)host, &from))
+	if (!host || !note_part((struct entry *)host, &from))
 		return host;
 	get_text(host->name, from.name, sizeof(from.name));
 	get_text(host->version, from.version, sizeof(from.version));
@@ -296,10 +332,37 @@ struct survey_host *survey_add_report(struct survey *s, const void *records, siz
 			get_node(host, r.body);
 		else if (r.kind == TORCOLL_SURVEY_PORT)
 			get_port(host, r.body);
+		else if (r.kind == TORCOLL_SURVEY_REST)
+			get_rest(host, r.body);
 		records = (const char *)records + bytes;
 		len -= bytes;
 	}
 	return host;
+}
+
+#define SAY_HOSTS	4	/* that are named */
+
+void survey_say_rest(const struct survey *s)
+{
+	unsigned int i, n = 0;
+
+	if (s->overfull)
+		fprintf(stderr, "more than %u hosts have answered: the others are left out\n",
+			SURVEY_HOSTS_MAX);
+	for (i = 0; i < s->nhosts; i++) {
+		const struct survey_host *host = s->hosts[i];
+
+		if ((!host->rest && !host->overfull) || n++ >= SAY_HOSTS)
+			continue;
+		if (host->overfull)
+			fprintf(stderr, "%s: more than %u devices or %u fabrics: the others are left out\n",
+				host->name, SURVEY_PORTS_MAX, SURVEY_NODES_MAX);
+		else
+			fprintf(stderr, "%s: %llu devices more than its report has room for: ports of fabrics come first\n",
+				host->name, (unsigned long long)host->rest);
+	}
+	if (n > SAY_HOSTS)
+		fprintf(stderr, "%u more hosts have devices that are left out\n", n - SAY_HOSTS);
 }
 
 unsigned int survey_complete(const struct survey *s, uint32_t round)

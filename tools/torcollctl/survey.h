@@ -20,6 +20,16 @@
 /* A test that was so long before the survey says nothing about the cable then. */
 #define SURVEY_TEST_MS	60000
 
+/*
+ * What is believed. Any host can claim to be many, and rules compare all with
+ * all: what exceeds this is left out, and survey_say_rest() says so. Hosts: eight
+ * times those whose reports a host passes on at once; ports, fabrics of a host:
+ * what the frames of a report have room for.
+ */
+#define SURVEY_HOSTS_MAX	32768
+#define SURVEY_PORTS_MAX	384
+#define SURVEY_NODES_MAX	896
+
 struct survey_host;
 
 /* One end of a cable, as somebody names it. */
@@ -62,6 +72,8 @@ struct survey_host {
 	struct survey_node *nodes;
 	struct survey_port *ports;
 	unsigned int nnodes, nports;
+	uint64_t rest;			/* devices and fabrics that its report has no room for */
+	bool overfull;			/* it reported more than is believed */
 	unsigned int at;		/* by survey_number() */
 };
 
@@ -70,12 +82,14 @@ struct survey_host {
  * @hosts: pointers, sorted by name, then id; @hosts[i]->ports[] are sorted by
  *	device name
  * @self: the host that asked; NULL: not known
+ * @overfull: more hosts answered than are believed
  * @slot: the hosts by id, of survey_add_host(): @nslots, of which most are NULL
  */
 struct survey {
 	struct survey_host **hosts;
 	unsigned int nhosts;
 	struct survey_host *self;
+	bool overfull;
 	struct survey_host **slot;
 	unsigned int nslots;
 };
@@ -94,14 +108,20 @@ void survey_free(struct survey *s);
  *
  * Reports of earlier rounds than the last one of that host change nothing.
  *
- * Return: the host, or NULL if it is no report.
+ * Return: the host, or NULL if it is no report, or of one host too many.
  */
 struct survey_host *survey_add_report(struct survey *s, const void *records, size_t len);
+
+/* Say on stderr what the survey lacks, though it was there. */
+void survey_say_rest(const struct survey *s);
 
 /* Return how many hosts have reported all of that round. */
 unsigned int survey_complete(const struct survey *s, uint32_t round);
 
-/* Add a host, or return the one of that number; its name is still empty. */
+/*
+ * Add a host, or return the one of that number; its name is still empty. These
+ * three return NULL if there is one too many, and note that.
+ */
 struct survey_host *survey_add_host(struct survey *s, uint64_t id);
 /* Add a port, or return the one of that device, whose members remain. */
 struct survey_port *survey_add_port(struct survey_host *host, const char *device);

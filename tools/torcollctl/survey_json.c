@@ -170,6 +170,8 @@ static struct json_object *json_host(const struct survey_host *host)
 	for (i = 0; i < host->nports; i++)
 		json_object_array_add(ports, json_port(&host->ports[i]));
 	json_object_object_add(o, "ports", ports);
+	if (host->rest)
+		add_number(o, "left_out", host->rest);
 	return o;
 }
 
@@ -258,6 +260,8 @@ static void read_port(struct survey_host *host, struct json_object *o)
 	struct json_object *part;
 	size_t i;
 
+	if (!port)
+		return;
 	read_end(&port->own, o);
 	port->speed = js_u64(o, "speed");
 	for (i = 0; i < ARRAY_SIZE(port_flags); i++)
@@ -282,6 +286,8 @@ static void read_node(struct survey_host *host, struct json_object *o)
 {
 	struct survey_node *node = survey_add_node(host, js_u64(o, "key"));
 
+	if (!node)
+		return;
 	read_numbers(node, o, node_numbers, ARRAY_SIZE(node_numbers));
 	node->ndim = shape_words(o, "sides", "kinds", node->side);
 }
@@ -291,6 +297,9 @@ static void read_host(struct survey *s, struct json_object *o)
 	struct survey_host *host = survey_add_host(s, read_id(o, "id"));
 	size_t i;
 
+	if (!host)
+		return;
+	host->rest = js_u64(o, "left_out");
 	read_text(host->name, sizeof(host->name), o, "name");
 	read_text(host->version, sizeof(host->version), o, "version");
 	for (i = 0; i < js_length(o, "nodes"); i++)

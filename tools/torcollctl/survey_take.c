@@ -191,12 +191,16 @@ int survey_get(struct survey *s, const char *file, bool test)
 	struct conn c;
 	int ret = CTL_OK;
 
-	if (file)
-		return survey_load(s, file);
-	if (conn_need(&c))
-		return CTL_USAGE;
-	if (survey_take(s, &c, test, true))
-		ret = conn_refused(&c);
-	conn_close(&c);
+	if (file) {
+		ret = survey_load(s, file);
+	} else {
+		if (conn_need(&c))
+			return CTL_USAGE;
+		if (survey_take(s, &c, test, true))
+			ret = conn_refused(&c);
+		conn_close(&c);
+	}
+	if (!ret)
+		survey_say_rest(s);
 	return ret;
 }

@@ -33,6 +33,10 @@ int whole_take(struct whole *w, struct survey *s, bool test)
 		ret = survey_load(s, w->file);
 	else
 		ret = survey_take(s, &w->conn, test, !w->quiet) ? conn_refused(&w->conn) : CTL_OK;
+	if (!ret && !w->quiet && !w->told) {
+		survey_say_rest(s);
+		w->told = true;
+	}
 	if (ret || w->has_key)
 		return ret;
 	w->has_key = true;

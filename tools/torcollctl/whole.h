@@ -13,7 +13,8 @@ struct whole {
 	bool has_key;
 	uint64_t key;
 	const char *file;	/* NULL: hosts are asked */
-	bool quiet;		/* it does not say how many have answered */
+	bool quiet;		/* it does not say how many have answered, nor what is left out */
+	bool told;		/* what is left out */
 	struct conn conn;	/* open unless there is a file */
 };
 

@@ -731,8 +731,9 @@ local layouts = {
 		{ "train", 4, "Frames of trains received" }, { "trains", 4, "Frames of trains sent" }, { "bad", 4, "Damaged in the test" },
 		{ "tested_ms", 4, "Tested (ms ago)" },
 	},
+	rest = { { "nodes", 4, "Fabrics left out" }, { "ports", 4, "Devices left out" } },
 }
-local kinds = { "end", "host", "node", "port" }
+local kinds = { "end", "host", "node", "port", "rest" }
 local SURVEY, SURVEY_RECORD = 40, 4
 local survey_version = 1
 

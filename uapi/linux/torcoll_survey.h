@@ -64,6 +64,7 @@ enum torcoll_survey_kind {
 	TORCOLL_SURVEY_HOST,	/* torcoll_survey_host: the first record of each report */
 	TORCOLL_SURVEY_NODE,	/* torcoll_survey_node: a fabric on this host */
 	TORCOLL_SURVEY_PORT,	/* torcoll_survey_port: a network device */
+	TORCOLL_SURVEY_REST,	/* torcoll_survey_rest: what the report has no room for */
 };
 
 /*
@@ -153,6 +154,12 @@ struct torcoll_survey_port {
 	__be32	trains;		/* frames of them that the other side sent */
 	__be32	bad;		/* test frames that arrived damaged */
 	__be32	tested_ms;	/* time since then */
+};
+
+/* In the last frame of a report that does not have all: how much more there is. */
+struct torcoll_survey_rest {
+	__be32	nodes;		/* fabrics */
+	__be32	ports;		/* network devices */
 };
 
 #endif /* _UAPI_LINUX_TORCOLL_SURVEY_H */

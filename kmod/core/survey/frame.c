@@ -93,6 +93,10 @@ WIRE_AT(torcoll_survey_port, trains, 188);
 WIRE_AT(torcoll_survey_port, bad, 192);
 WIRE_AT(torcoll_survey_port, tested_ms, 196);
 
+WIRE_SIZE(torcoll_survey_rest, 8);
+WIRE_AT(torcoll_survey_rest, nodes, 0);
+WIRE_AT(torcoll_survey_rest, ports, 4);
+
 /* a host and a port fit into the smallest frame */
 static_assert(sizeof(struct torcoll_survey) + 2 * sizeof(struct torcoll_survey_record) +
 	      sizeof(struct torcoll_survey_host) + sizeof(struct torcoll_survey_port) <=
@@ -137,6 +141,8 @@ static u32 survey_least(u16 kind)
 		return sizeof(struct torcoll_survey_node);
 	case TORCOLL_SURVEY_PORT:
 		return sizeof(struct torcoll_survey_port);
+	case TORCOLL_SURVEY_REST:
+		return sizeof(struct torcoll_survey_rest);
 	default:
 		return 0;
 	}

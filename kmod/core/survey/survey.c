@@ -37,8 +37,8 @@ static struct tor_survey_known *survey_find(struct tor_surveys *s, u64 now, u64 
 }
 
 /*
- * Return a free entry, or else the oldest one for which no socket here waits, or
- * NULL if it must stay.
+ * Return a free entry, or else the oldest one for which no socket here waits
+ * alone, or NULL if it must stay.
  */
 static struct tor_survey_known *survey_room(struct tor_surveys *s, u64 now)
 {
@@ -50,11 +50,21 @@ static struct tor_survey_known *survey_room(struct tor_surveys *s, u64 now)
 
 		if (!tor_survey_lives(k, now))
 			return k;
-		if (!k->socket && now - k->asked > TOR_SURVEY_STAY &&
+		if ((!k->socket || k->old) && now - k->asked > TOR_SURVEY_STAY &&
 		    (!oldest || k->asked < oldest->asked))
 			oldest = k;
 	}
 	return oldest;
+}
+
+/* The socket asks by that survey: what it has begun before may be forgotten. */
+static void survey_renew(struct tor_surveys *s, const struct tor_survey_known *by)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_SURVEYS; i++)
+		if (s->known[i].socket == by->socket)
+			s->known[i].old = &s->known[i] != by;
 }
 
 /* A round of a survey begins. */
@@ -81,6 +91,7 @@ int tor_survey_begin(struct tor_surveys *s, u64 now, u64 id, u32 round, bool tes
 			return -EBUSY;
 		*k = (struct tor_survey_known){ .id = id, .socket = socket, .begun = now };
 	}
+	survey_renew(s, k);
 	survey_round(k, now, round, test, 0);
 	return 0;
 }

@@ -7,7 +7,8 @@
  * the first ask of a round came is the parent, to which reports go. Anyone can
  * send asks, so their rate is limited, and a survey that is younger than
  * TOR_SURVEY_STAY is not forgotten for another one: its asks would be new
- * again, and could go round for ever.
+ * again, and could go round for ever. Nor is the last one of a socket here as
+ * long as it is open.
  *
  * Locking: the caller serialises all calls on a struct tor_surveys.
  */
@@ -55,6 +56,7 @@
  * @due: time of the own report, ns; 0: none is due
  * @begun: time of the first ask, ns
  * @test: cables that have not been tested since then are to be
+ * @old: the socket has asked by another one since
  */
 struct tor_survey_known {
 	u64 id;
@@ -65,6 +67,7 @@ struct tor_survey_known {
 	u64 due;
 	u64 begun;
 	bool test;
+	bool old;
 };
 
 /**
