@@ -10,8 +10,8 @@
  * is equal on all ranks; for others it calls the component of the next lower
  * priority, which the module remembers.
  *
- * Locking: coll_torcoll.lock protects the lists of active requests and of modules.
- * Nothing is called under it that could call MPI.
+ * Locking: coll_torcoll.lock protects the lists of active requests, of modules, and
+ * of processes without a place. Nothing is called under it that could call MPI.
  */
 #ifndef COLL_TORCOLL_H
 #define COLL_TORCOLL_H
