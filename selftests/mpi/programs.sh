@@ -107,7 +107,8 @@ troubles()
 
 	shift
 	check troubles run troubles 400 5 "$@"
-	for case in late sleeps reasons freed forbidden pack windows hold memory no_request no_persistent attribute requests; do
+	for case in late sleeps reasons freed forbidden pack windows hold memory no_request no_grequest no_persistent \
+		attribute requests; do
 		[[ " $* " != *" $case "* ]] || check "trouble__$case" grep -x "$case, 0 wrong" "$work/troubles"
 	done
 	check trouble__reasons_of_their_own own_reasons troubles

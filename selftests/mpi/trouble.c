@@ -13,6 +13,7 @@
  *	memory		memory is short at one rank while communicators are made
  *	no_request	memory is short at one rank for the request of a call that does not block
  *	no_persistent	Open MPI: and for that of a persistent call
+ *	no_grequest	MPICH: it makes no request of its own for such a call at one rank
  *	comms		the ranks may have fewer comms than communicators: 13 are for all of them
  *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
@@ -98,7 +99,17 @@ static bool cannot_pack;
 static unsigned long polls;	/* calls that make progress */
 
 #ifdef MPICH_VERSION
-static bool cannot_keep, cannot_hold;
+static bool cannot_keep, cannot_hold, cannot_ask;
+
+int PMPIX_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *drop,
+			 MPI_Grequest_cancel_function *cancel, MPIX_Grequest_poll_function *poll,
+			 MPIX_Grequest_wait_function *wait, void *extra, MPI_Request *request)
+{
+	if (!cannot_ask)
+		return MPIX_Grequest_start(query, drop, cancel, poll, wait, extra, request);
+	cannot_ask = false;
+	return MPI_ERR_OTHER;
+}
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 {
@@ -422,10 +433,13 @@ static void tell(MPI_Comm *comm, int *err, ...)
 	told++;
 }
 
-/* The others have begun the call, of which rank 1 is told that it has failed. */
-static void no_request(void)
+/*
+ * The others have begun the call, of which rank 1 is told that it has failed.
+ * @cannot: what is to be refused.
+ */
+static void no_request_of(const char *name, bool *cannot)
 {
-	MPI_Comm dup = named_dup("requested");
+	MPI_Comm dup = named_dup(name);
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Errhandler handler;
 	int sum, err;
@@ -433,14 +447,15 @@ static void no_request(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_create_errhandler(tell, &handler);
 	MPI_Comm_set_errhandler(dup, rank == 1 ? handler : MPI_ERRORS_RETURN);
-	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	*cannot = rank == 1;
 	err = MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
-	equal("allocations to fail", denied.armed, 0);
-	denied.armed = false;
+	equal("refusals to come", *cannot, 0);
+	*cannot = false;
 	if (!err)
 		err = MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("success", !err, 0);
 	equal("errors that the handler is told", told, rank == 1);
+	told = 0;
 	MPI_Errhandler_free(&handler);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	/* the others have heard of it without that */
@@ -448,7 +463,18 @@ static void no_request(void)
 	MPI_Comm_free(&dup);
 }
 
-#ifndef MPICH_VERSION
+static void no_request(void)
+{
+	denied = (typeof(denied)){ .objects = true };
+	no_request_of("requested", &denied.armed);
+}
+
+#ifdef MPICH_VERSION
+static void no_grequest(void)
+{
+	no_request_of("unasked", &cannot_ask);
+}
+#else
 /* All ranks leave the call to others, which must not wait for rank 1. */
 static void no_persistent(void)
 {
@@ -550,6 +576,7 @@ static bool run(const char *name)
 		{ "no_persistent", no_persistent },
 #else
 		{ "windows", windows }, { "hold", hold }, { "attribute", attribute }, { "level", level },
+		{ "no_grequest", no_grequest },
 #endif
 		{ NULL },
 	};
