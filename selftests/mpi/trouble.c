@@ -12,8 +12,9 @@
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
  *	no_request	memory is short at one rank for the request of a call that does not block
- *	no_persistent	Open MPI: and for that of a persistent call
+ *	no_persistent	Open MPI: and for that of a persistent call; later ones have a comm
  *	no_grequest	MPICH: it makes no request of its own for such a call at one rank
+ *	no_thread	at one rank there is no descriptor, or no thread, by which it could join
  *	comms		the ranks may have fewer comms than communicators: 13 are for all of them
  *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
@@ -27,11 +28,13 @@
 #include <errno.h>
 #include <malloc.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -93,6 +96,38 @@ void *calloc(size_t n, size_t bytes)
 	}
 	p = reallocarray(NULL, n, bytes);
 	return p ? memset(p, 0, n * bytes) : NULL;
+}
+
+/* Of this thread: the library is to join by one of these. */
+static _Thread_local bool no_descriptor, no_threads;
+
+int eventfd(unsigned int value, int flags)
+{
+	static int (*next)(unsigned int value, int flags);
+
+	if (no_descriptor) {
+		no_descriptor = false;
+		errno = EMFILE;
+		return -1;
+	}
+	if (!next)
+		next = (int (*)(unsigned int, int))dlsym(RTLD_NEXT, "eventfd");
+	return next(value, flags);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg)
+{
+	static int (*next)(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg),
+			   void *arg);
+
+	if (no_threads) {
+		no_threads = false;
+		return EAGAIN;
+	}
+	if (!next)
+		next = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))
+			dlsym(RTLD_NEXT, "pthread_create");
+	return next(thread, attr, run, arg);
 }
 
 static bool cannot_pack;
@@ -475,24 +510,51 @@ static void no_grequest(void)
 	no_request_of("unasked", &cannot_ask);
 }
 #else
-/* All ranks leave the call to others, which must not wait for rank 1. */
-static void no_persistent(void)
+static void persistent_sum(MPI_Comm comm)
 {
-	MPI_Comm dup = named_dup("persistent");
 	MPI_Request request;
 	int sum = -1;
 
-	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
-	MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, MPI_INFO_NULL, &request);
+	MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
 	equal("allocations to fail", denied.armed, 0);
 	denied.armed = false;
 	MPI_Start(&request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("sum", sum, size * (size - 1) / 2);
 	MPI_Request_free(&request);
+}
+
+/*
+ * All ranks leave the call to others, which must not wait for rank 1; and run a later
+ * one, of a request that there is memory for.
+ */
+static void no_persistent(void)
+{
+	MPI_Comm dup = named_dup("persistent");
+
+	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	persistent_sum(dup);
+	persistent_sum(dup);
 	MPI_Comm_free(&dup);
 }
 #endif
+
+/* All ranks leave the communicators to the MPI, at once, by what they hear of rank 1. */
+static void no_thread(void)
+{
+	bool *const cannot[2] = { &no_descriptor, &no_threads };
+	MPI_Comm dup;
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+		*cannot[i] = rank == 1;
+		sum_on(dup);
+		equal("a descriptor or thread to fail", *cannot[i], 0);
+		*cannot[i] = false;
+		sum_on(dup);
+		MPI_Comm_free(&dup);
+	}
+}
 
 /* A communicator's first call, which may wait for ranks that cannot join. Return whether it takes long. */
 static bool dup_is_slow(MPI_Comm *dup)
@@ -571,7 +633,7 @@ static bool run(const char *name)
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
 		{ "reasons", reasons }, { "freed", freed },
 		{ "forbidden", forbidden }, { "pack", pack }, { "memory", memory },
-		{ "no_request", no_request }, { "comms", comms },
+		{ "no_request", no_request }, { "no_thread", no_thread }, { "comms", comms },
 #ifndef MPICH_VERSION
 		{ "no_persistent", no_persistent },
 #else
