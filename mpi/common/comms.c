@@ -13,12 +13,13 @@
 #include "wait.h"
 
 /*
- * Comms that are open, how many there were when this process was refused one, and
- * when to ask again all the same: others of the user may have closed theirs, or the
- * limit been raised. A refusal costs the others up to a timeout, so that they spend
- * a twentieth of their time at most.
+ * Comms that are open, how many there were when this process was refused one, why,
+ * and when to ask again all the same: others of the user may have closed theirs, or
+ * the limit been raised. A refusal costs the others up to a timeout, so that they
+ * spend a twentieth of their time at most.
  */
 static uint32_t open_comms, too_many = UINT32_MAX;
+static enum tmpi_able refusal;
 static uint64_t again_ns;
 
 #define AGAIN_TIMEOUTS	20
@@ -29,12 +30,13 @@ static uint64_t milliseconds(uint64_t seconds)
 	return seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds;
 }
 
-static void note_refusal(uint64_t timeout)
+static void note_refusal(int err, uint64_t timeout)
 {
 	uint64_t pause = timeout > UINT64_MAX / AGAIN_TIMEOUTS ? UINT64_MAX : AGAIN_TIMEOUTS * timeout;
 
 	if (pause < AGAIN_MIN_S)
 		pause = AGAIN_MIN_S;
+	__atomic_store_n(&refusal, tmpi_able(err), __ATOMIC_RELAXED);
 	__atomic_store_n(&again_ns, torcoll_deadline(milliseconds(pause)), __ATOMIC_RELAXED);
 	__atomic_store_n(&too_many, __atomic_load_n(&open_comms, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
@@ -48,19 +50,41 @@ static void note_success(void)
 		__atomic_store_n(&too_many, UINT32_MAX, __ATOMIC_RELAXED);
 }
 
+/*
+ * Whether a join failed of something that other ranks are the cause of, or hear of:
+ * the errors of a comm's creation that go by frames, and those of ranks that are gone.
+ * This rank can join others.
+ */
+static bool is_of_others(int err)
+{
+	switch (err) {
+	case -EACCES:
+	case -ECONNABORTED:
+	case -EHOSTDOWN:
+	case -EHOSTUNREACH:
+	case -EPROTO:
+	case -ETIMEDOUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void note_join(int err, uint64_t timeout)
 {
 	if (!err)
 		note_success();
-	else if (err == -EDQUOT)
-		note_refusal(timeout);
+	else if (!is_of_others(err))
+		note_refusal(err, timeout);
 }
 
-bool tmpi_has_room(void)
+enum tmpi_able tmpi_may_ask(void)
 {
-	return __atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
-		       __atomic_load_n(&too_many, __ATOMIC_RELAXED) ||
-	       torcoll_deadline(0) >= __atomic_load_n(&again_ns, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
+		    __atomic_load_n(&too_many, __ATOMIC_RELAXED) ||
+	    torcoll_deadline(0) >= __atomic_load_n(&again_ns, __ATOMIC_RELAXED))
+		return TMPI_ABLE;
+	return __atomic_load_n(&refusal, __ATOMIC_RELAXED);
 }
 
 void tmpi_close(struct torcoll_comm *comm)
@@ -71,11 +95,16 @@ void tmpi_close(struct torcoll_comm *comm)
 	__atomic_sub_fetch(&open_comms, 1, __ATOMIC_RELAXED);
 }
 
+/* Parked until the ranks have agreed, whatever takes how long. */
 static void *join_thread(void *arg)
 {
 	struct tmpi_join *join = arg;
 	uint64_t one = 1;
 
+	while (sem_wait(&join->go))
+		;
+	if (!join->t)
+		return NULL;
 	join->err = torcoll_comm_create(join->t, &join->config, &join->comm);
 	if (join->err)
 		snprintf(join->why, sizeof(join->why), "%s", torcoll_last_error());
@@ -84,32 +113,55 @@ static void *join_thread(void *arg)
 	return NULL;
 }
 
-static int join_wait(struct tmpi_join *join)
+static bool prepare_fails(struct tmpi_join *join, int err, const char *what)
 {
-	struct pollfd fd = { .events = POLLIN };
-	pthread_t thread;
+	join->err = -err;
+	snprintf(join->why, sizeof(join->why), "%s for its join: %s", what, strerror(err));
+	return false;
+}
+
+bool tmpi_join_prepare(struct tmpi_join *join)
+{
 	int err;
 
 	join->done = eventfd(0, EFD_CLOEXEC);
-	fd.fd = join->done;
-	if (join->done < 0) {
-		err = -errno;
-		snprintf(join->why, sizeof(join->why), "no eventfd can be made for it: %s",
-			 strerror(-err));
-		return err;
-	}
-	err = tmpi_thread(&thread, join_thread, join);
+	if (join->done < 0)
+		return prepare_fails(join, errno, "no eventfd can be made");
+	sem_init(&join->go, 0, 0);
+	err = tmpi_thread(&join->thread, join_thread, join);
 	if (err) {
 		close(join->done);
-		snprintf(join->why, sizeof(join->why), "no thread can be started for it: %s",
-			 strerror(err));
-		return -err;
+		return prepare_fails(join, err, "no thread can be started");
 	}
+	join->prepared = true;
+	return true;
+}
+
+/* The thread is about to end. */
+static void join_end(struct tmpi_join *join)
+{
+	pthread_join(join->thread, NULL);
+	sem_destroy(&join->go);
+	close(join->done);
+	join->prepared = false;
+}
+
+void tmpi_join_drop(struct tmpi_join *join)
+{
+	if (!join->prepared)
+		return;
+	sem_post(&join->go);
+	join_end(join);
+}
+
+static void join_wait(struct tmpi_join *join)
+{
+	struct pollfd fd = { .fd = join->done, .events = POLLIN };
+
+	sem_post(&join->go);
 	while (poll(&fd, 1, 1) <= 0)
 		tmpi_progress(false);
-	pthread_join(thread, NULL);
-	close(join->done);
-	return join->err;
+	join_end(join);
 }
 
 /* None: 0. */
@@ -129,7 +181,7 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->config.name = join->name;
 	join->config.secret = secret;
 	join->config.deadline_ns = deadline_in(timeout);
-	join->err = join_wait(join);
+	join_wait(join);
 	join->config.secret = NULL;
 	note_join(join->err, timeout);
 }

@@ -4,6 +4,8 @@
 #define TORCOLL_MPI_COMMS_H
 
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <torcoll.h>
@@ -40,14 +42,30 @@ struct tmpi_join {
 	struct torcoll_comm *comm;
 	int err;
 	char why[TORCOLL__SENTENCE_MAX];
-	/* of the thread that joins */
-	struct torcoll *t;
+	/* of the thread that joins, if it is there */
+	bool prepared;
+	pthread_t thread;
+	sem_t go;
+	struct torcoll *t;	/* NULL: it is not to */
 	int done;
 };
 
 /**
+ * tmpi_join_prepare - get what a rank needs to join: before it tells the others that it can
+ * @join: zero, but for its config
+ *
+ * Return: whether there is a thread, and what it is waited for by; tmpi_join() or
+ * tmpi_join_drop() follows. Else @err and @why of the join say what is missing, and
+ * the others, which would wait for this rank, are to be told.
+ */
+bool tmpi_join_prepare(struct tmpi_join *join);
+
+/* The ranks do not join. Also of what is not prepared, or has been joined. */
+void tmpi_join_drop(struct tmpi_join *join);
+
+/**
  * tmpi_join - make a comm
- * @join: its config is filled in, the rest is zero
+ * @join: prepared, and its config is filled in
  * @t: context
  * @mpi: how names begin
  * @drawn: what the name and the secret are made of, the same on all ranks
@@ -64,12 +82,18 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 void tmpi_close(struct torcoll_comm *comm);
 
 /**
- * tmpi_has_room - whether to ask for another comm
+ * tmpi_may_ask - whether to ask for another comm
  *
- * A user's comms are limited, and a refusal costs the other ranks the time that they
- * wait for this one: so a process that was refused one asks when it has fewer comms
- * than it had then, or 20 times the timeout later, 5 minutes at least.
+ * A user's comms are limited, as are other things that they need, and a refusal costs
+ * the other ranks the time that they wait for this one, of which they are told
+ * nothing: so a process that was refused one asks when it has fewer comms than it had
+ * then, or 20 times the timeout later, 5 minutes at least.
+ *
+ * Return: TMPI_ABLE, or what the refusal was.
  */
-bool tmpi_has_room(void);
+enum tmpi_able tmpi_may_ask(void);
+
+/* What a rank says of itself that may not ask. */
+#define TMPI_WAS_REFUSED	"this rank was refused a comm when it had as many as now"
 
 #endif

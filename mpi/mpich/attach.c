@@ -21,7 +21,7 @@ struct place {
 	uint32_t node;
 	uint32_t nodes;		/* 0: it is not on a fabric */
 	uint64_t drawn[2];	/* of rank 0: name and secret */
-	uint64_t has_room;	/* for another comm */
+	uint64_t able;		/* enum tmpi_able: to join a comm */
 };
 
 static void place_find(struct place *place)
@@ -41,12 +41,19 @@ static void place_find(struct place *place)
 	}
 }
 
-/* Tell all ranks. */
-static bool place_all(const struct preload_comm *c, struct place *all)
+/* Where there is a fabric, all that this rank needs to join is here before the others count on it. */
+static enum tmpi_able place_prepare(const struct place *own, struct tmpi_join *join)
 {
-	struct place own = { .has_room = tmpi_has_room() };
+	return !own->nodes || tmpi_join_prepare(join) ? tmpi_may_ask() : TMPI_UNABLE;
+}
+
+/* Tell all ranks. */
+static bool place_all(const struct preload_comm *c, struct place *all, struct tmpi_join *join)
+{
+	struct place own = { 0 };
 
 	place_find(&own);
+	own.able = place_prepare(&own, join);
 	if (!c->rank && getrandom(own.drawn, sizeof(own.drawn), 0) != sizeof(own.drawn))
 		own.nodes = 0;
 	return PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm) ==
@@ -90,70 +97,80 @@ static void tell_no_room(const struct preload_comm *c)
 		preload_say("%s " TMPI_NO_ROOM, c->name);
 }
 
-static bool have_room(const struct place *all, uint32_t size)
+/* What is said of the worst rank. */
+static enum tmpi_able are_able(const struct place *all, uint32_t size)
 {
+	enum tmpi_able able = TMPI_ABLE;
+
 	for (uint32_t i = 0; i < size; i++)
-		if (!all[i].has_room)
-			return false;
-	return true;
+		if (all[i].able > able)
+			able = all[i].able;
+	return able;
+}
+
+static void tell_not_taken(const struct preload_comm *c, enum tmpi_able able, const char *why)
+{
+	if (able == TMPI_HAS_NO_ROOM)
+		tell_no_room(c);
+	if (preload.verbose)
+		preload_say("%s is not taken: %s", c->name, why);
 }
 
 /* Collective: all ranks have the same result. */
-static void attach_join(struct preload_comm *c, const struct place *all, uint32_t *nodes)
+static void attach_join(struct preload_comm *c, const struct place *all, uint32_t *nodes,
+			struct tmpi_join *join)
 {
-	struct tmpi_join join = { .config = {
+	int own, able = TMPI_UNABLE;
+
+	for (uint32_t i = 0; i < c->size; i++)
+		nodes[i] = all[i].node;
+	join->config = (struct torcoll_comm_config){
 		.fabric = all[0].fabric,
 		.members = nodes,
 		.size = c->size,
 		.rank = c->rank,
 		.flags = TORCOLL_COMM_TELL,
-	} };
-	int own, able = TMPI_UNABLE;
-
-	for (uint32_t i = 0; i < c->size; i++)
-		nodes[i] = all[i].node;
-	tmpi_join(&join, preload.t, "mpich", all[0].drawn, preload.timeout);
-	own = tmpi_able(join.err);
+	};
+	tmpi_join(join, preload.t, "mpich", all[0].drawn, preload.timeout);
+	own = tmpi_able(join->err);
 	if (PMPI_Allreduce(&own, &able, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS &&
 	    able == TMPI_ABLE) {
-		c->tc = join.comm;
+		c->tc = join->comm;
 		__atomic_add_fetch(&preload.ncomms, 1, __ATOMIC_RELAXED);
 		if (preload.verbose && !c->rank)
 			preload_say("%s: %" PRIu32 " ranks on fabric %" PRIu64 ", as comm %s",
-				    c->name, c->size, all[0].fabric, join.name);
+				    c->name, c->size, all[0].fabric, join->name);
 		return;
 	}
-	if (able == TMPI_HAS_NO_ROOM)
-		tell_no_room(c);
-	if (preload.verbose)
-		preload_say("%s is not taken: %s", c->name,
-			    join.err ? join.why : "not all ranks could join its comm");
-	tmpi_close(join.comm);
+	tell_not_taken(c, able, join->err ? join->why : "not all ranks could join its comm");
+	tmpi_close(join->comm);
 }
 
-/* A rank of it was refused a comm, and would be again. */
-static void attach_without_room(const struct preload_comm *c)
+/* A rank of it lacks what it needs to join, or was refused a comm, and would be again. */
+static void attach_without(const struct preload_comm *c, enum tmpi_able able,
+			   const struct tmpi_join *join)
 {
-	tell_no_room(c);
-	if (preload.verbose)
-		preload_say("%s is not taken: %s", c->name,
-			    tmpi_has_room() ? "not all ranks can join its comm" :
-					      "this rank was refused a comm when it had as many as now");
+	tell_not_taken(c, able, join->err ? join->why :
+				tmpi_may_ask() == TMPI_ABLE ? "not all ranks can join its comm" :
+							      TMPI_WAS_REFUSED);
 }
 
 static void attach_all(struct preload_comm *c, struct place *all, uint32_t *nodes)
 {
-	uint32_t n = place_all(c, all) ? count_nodes(all, nodes, c->size) : 0;
+	struct tmpi_join join = { 0 };
+	uint32_t n = place_all(c, all, &join) ? count_nodes(all, nodes, c->size) : 0;
+	enum tmpi_able able = are_able(all, c->size);
 
-	if (n && n >= preload.min_nodes && have_room(all, c->size))
-		attach_join(c, all, nodes);
+	if (n && n >= preload.min_nodes && able == TMPI_ABLE)
+		attach_join(c, all, nodes, &join);
 	else if (n && n >= preload.min_nodes)
-		attach_without_room(c);
+		attach_without(c, able, &join);
 	else if (preload.verbose && !c->rank && n)
 		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, n);
 	else if (preload.verbose && !c->rank)
 		preload_say("%s is not taken: its ranks are not all on nodes of one fabric",
 			    c->name);
+	tmpi_join_drop(&join);
 }
 
 static struct preload_comm *comm_new(MPI_Comm comm)

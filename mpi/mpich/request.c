@@ -240,6 +240,10 @@ static int request_cancel(void *extra, int complete)
 	return MPI_SUCCESS;
 }
 
+/*
+ * With MPICH's request, while nothing runs that would go on without one. NULL: this
+ * rank has no memory for it.
+ */
 static struct preload_request *request_new(struct preload_comm *c, const struct tmpi_call *call)
 {
 	struct preload_request *r = calloc(1, sizeof(*r));
@@ -249,7 +253,21 @@ static struct preload_request *request_new(struct preload_comm *c, const struct 
 	__atomic_add_fetch(&c->users, 1, __ATOMIC_RELAXED);
 	r->c = c;
 	r->call = *call;
-	return r;
+	if (PMPIX_Grequest_start(request_query, request_free, request_cancel, request_poll,
+				 request_wait, r, &r->handle) == MPI_SUCCESS)
+		return r;
+	request_drop(r);
+	return NULL;
+}
+
+/* Nothing was started with it: MPICH drops it. */
+static void request_undo(struct preload_request *r)
+{
+	MPI_Request handle = r->handle;
+
+	r->finished = true;
+	PMPI_Grequest_complete(handle);
+	PMPI_Wait(&handle, MPI_STATUS_IGNORE);
 }
 
 /* The other ranks may have begun the call. An error code of MPI, of which the communicator has been told. */
@@ -266,30 +284,19 @@ static int start_failed(struct preload_comm *c, struct tmpi_call *call, int err,
 int preload_start(struct preload_comm *c, struct tmpi_call *call, int err, MPI_Request *request)
 {
 	struct preload_request *r;
-	int ret;
 
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
-	r = request_new(c, call);
-	if (!r)
+	r = err ? NULL : request_new(c, call);
+	if (!err && !r)
 		err = -ENOMEM;
 	tmpi_call_described(call, err);
-	if (!err && call->op.collective)
+	if (!err && call->op.collective) {
 		err = torcoll_submit(c->tc, &r->call.op, &r->req);
-	if (err) {
-		if (r)
-			request_drop(r);
+		if (err)
+			request_undo(r);
+	}
+	if (err)
 		return start_failed(c, call, err, request);
-	}
-	ret = PMPIX_Grequest_start(request_query, request_free, request_cancel, request_poll,
-				   request_wait, r, &r->handle);
-	if (ret != MPI_SUCCESS) {
-		/* the op writes to memory of the call */
-		if (r->call.op.collective)
-			torcoll_wait(&r->req);
-		tmpi_call_finish(&r->call, 0);
-		request_drop(r);
-		return ret;
-	}
 	*request = r->handle;
 	if (r->call.op.collective)
 		request_activate(r);

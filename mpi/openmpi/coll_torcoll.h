@@ -10,8 +10,8 @@
  * is equal on all ranks; for others it calls the component of the next lower
  * priority, which the module remembers.
  *
- * Locking: coll_torcoll.lock protects the lists of active requests and of modules.
- * Nothing is called under it that could call MPI.
+ * Locking: coll_torcoll.lock protects the lists of active requests, of modules, and
+ * of processes without a place. Nothing is called under it that could call MPI.
  */
 #ifndef COLL_TORCOLL_H
 #define COLL_TORCOLL_H
@@ -81,7 +81,7 @@ struct coll_torcoll_module {
 	struct torcoll_comm *tc;	/* NULL: not attached */
 	bool tried;			/* to attach */
 	bool part;			/* of an intercommunicator: see module.c */
-	bool short_of_comms;		/* for persistent calls, on all ranks */
+	bool short_of_comms;		/* a join failed, or a rank may not ask: on all ranks, for persistent calls */
 	uint32_t *nodes;		/* of the ranks; NULL: no memory for it */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
@@ -138,8 +138,8 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
 /*
  * Make a comm of the ranks of a module, another one if it is attached. Collective. All
- * ranks get one, or all NULL; the caller closes it. @has_memory: for what it is to have
- * beside the comm.
+ * ranks get one, or all NULL, and then know whether they are short of comms; the caller
+ * closes it. @has_memory: for what it is to have beside the comm.
  */
 struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_memory);
 

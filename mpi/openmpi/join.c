@@ -30,37 +30,57 @@ static void join_tell_no_room(const struct coll_torcoll_module *m)
 }
 
 /*
- * Wait for all ranks, however late they come, and return whether something fails
- * at one of them.
+ * Wait for all ranks, however late they come, and return what is said of the worst
+ * of them.
  */
-static bool join_fails(struct coll_torcoll_module *m, enum tmpi_able here)
+static enum tmpi_able join_agree(struct coll_torcoll_module *m, enum tmpi_able here)
 {
 	int own = here, all = TMPI_UNABLE;
 
 	if (m->lower.coll_allreduce(&own, &all, 1, MPI_INT, MPI_MAX, m->comm,
 				    m->lower.coll_allreduce_module) != OMPI_SUCCESS)
-		return true;
+		return TMPI_UNABLE;
 	if (all == TMPI_HAS_NO_ROOM)
 		join_tell_no_room(m);
-	return all != TMPI_ABLE;
+	return all;
 }
 
-/* Return NULL, or why not all ranks can join. */
-static const char *join_prepare(struct coll_torcoll_module *m, bool has_memory, uint64_t *drawn,
-				size_t bytes)
+/*
+ * Return NULL, or why not all ranks can join. All that this rank needs for it is here
+ * before the others count on it.
+ */
+static const char *join_prepare(struct coll_torcoll_module *m, struct tmpi_join *join,
+				bool has_memory, uint64_t *drawn, size_t bytes)
 {
-	bool has_drawn = join_draw(m, drawn, bytes), has_room = tmpi_has_room();
+	bool prepared = tmpi_join_prepare(join), has_drawn = join_draw(m, drawn, bytes);
+	enum tmpi_able asks = tmpi_may_ask(), all;
 
-	if (join_fails(m, !has_memory || !has_drawn ? TMPI_UNABLE :
-			  !has_room ? TMPI_HAS_NO_ROOM : TMPI_ABLE))
+	all = join_agree(m, has_memory && prepared && has_drawn ? asks : TMPI_UNABLE);
+	m->short_of_comms |= all == TMPI_HAS_NO_ROOM;
+	if (all != TMPI_ABLE)
 		return !has_memory ? "out of memory" :
+		       !prepared ? join->why :
 		       !has_drawn ? "no name can be drawn for its comm" :
-		       !has_room ? "this rank was refused a comm when it had as many as now" :
-				   "not all ranks can join its comm";
+		       asks != TMPI_ABLE ? TMPI_WAS_REFUSED :
+					   "not all ranks can join its comm";
 	if (m->lower.coll_bcast(drawn, bytes, MPI_BYTE, 0, m->comm, m->lower.coll_bcast_module) !=
 	    OMPI_SUCCESS)
 		return "the name of its comm cannot be told";
 	return NULL;
+}
+
+/*
+ * The same of the join. One that fails costs time, at some ranks the whole timeout:
+ * it is not tried for each persistent call.
+ */
+static const char *join_join(struct coll_torcoll_module *m, struct tmpi_join *join,
+			     const uint64_t *drawn)
+{
+	tmpi_join(join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
+	if (join_agree(m, tmpi_able(join->err)) == TMPI_ABLE)
+		return NULL;
+	m->short_of_comms = true;
+	return join->err ? join->why : "not all ranks could join its comm";
 }
 
 struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_memory)
@@ -75,12 +95,9 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_m
 	uint64_t drawn[2] = { 0 };
 	const char *why;
 
-	why = join_prepare(m, has_memory && m->nodes, drawn, sizeof(drawn));
-	if (!why) {
-		tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
-		if (join_fails(m, tmpi_able(join.err)))
-			why = join.err ? join.why : "not all ranks could join its comm";
-	}
+	why = join_prepare(m, &join, has_memory && m->nodes, drawn, sizeof(drawn));
+	if (!why)
+		why = join_join(m, &join, drawn);
 	if (!why) {
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s: %d ranks on fabric %" PRIu64 ", as comm %s",
@@ -89,6 +106,7 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m, bool has_m
 	}
 	opal_output_verbose(1, coll_torcoll.output, "coll:torcoll: %s is not taken: %s",
 			    m->comm->c_name, why);
+	tmpi_join_drop(&join);
 	tmpi_close(join.comm);
 	return NULL;
 }

@@ -290,8 +290,7 @@ static int init(mca_coll_base_module_t *module, describe_fn *describe, const str
 		if (req)
 			coll_torcoll_request_drop(req);
 		/* the same on all ranks, of which one says so */
-		m->short_of_comms = true;
-		if (!ompi_comm_rank(m->comm))
+		if (m->short_of_comms && !ompi_comm_rank(m->comm))
 			opal_output(coll_torcoll.output,
 				    "coll:torcoll: %s: persistent calls made from now on are left to other components: not all ranks could make a comm for one (coll_torcoll_verbose 1 says why)",
 				    m->comm->c_name);

@@ -76,27 +76,34 @@ int coll_torcoll_place_publish(void)
 	return ret;
 }
 
-/* Processes that have published nothing: each costs a wait, once. */
+/* Processes that have published nothing: each costs a wait, once. Under coll_torcoll.lock. */
 static opal_process_name_t *absent;
 static size_t nabsent;
 
 static bool is_absent(const opal_process_name_t *name)
 {
-	for (size_t i = 0; i < nabsent; i++)
-		if (absent[i].jobid == name->jobid && absent[i].vpid == name->vpid)
-			return true;
-	return false;
+	bool found = false;
+
+	OPAL_THREAD_LOCK(&coll_torcoll.lock);
+	for (size_t i = 0; i < nabsent && !found; i++)
+		found = absent[i].jobid == name->jobid && absent[i].vpid == name->vpid;
+	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
+	return found;
 }
 
+/* Another thread may have done so meanwhile; that does not matter. */
 static void remember_absent(const opal_process_name_t *name)
 {
-	opal_process_name_t *more = realloc(absent, (nabsent + 1) * sizeof(*more));
+	opal_process_name_t *more;
 
+	OPAL_THREAD_LOCK(&coll_torcoll.lock);
+	more = realloc(absent, (nabsent + 1) * sizeof(*more));
 	/* without memory it is waited for again */
-	if (!more)
-		return;
-	absent = more;
-	absent[nabsent++] = *name;
+	if (more) {
+		absent = more;
+		absent[nabsent++] = *name;
+	}
+	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
 }
 
 static int place_of(struct ompi_communicator_t *comm, int rank, struct place *place)

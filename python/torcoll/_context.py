@@ -11,14 +11,16 @@ import errno
 import os
 import sys
 import threading
+import time
 import weakref
+from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar
 
 from . import _abi
 from ._buffers import View
-from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES
+from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES, Collective
 from .errors import Aborted, NoModule
 
 if TYPE_CHECKING:
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
     from ._comm import Comm
     from ._requests import Flight
 
+    # of each series of a comm's ops, those that tasks await and the library has not started
+    Queued = dict[tuple[Comm, int, int], deque[Flight]]
+
 T = TypeVar("T")
 
-# s; an op that waits for a slot of its comm is tried so often while a task awaits it
+# s; ops that wait for a slot of their comm are tried so often while tasks await them, or for half of the time
 SLOT_INTERVAL = 0.001
 
 # s; how long a call in another thread leaves signals to wait, at most
@@ -51,6 +56,11 @@ class ModuleInfo(NamedTuple):
 
 def _served(mask: int, names: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, member in names.items() if mask >> member & 1)
+
+
+def _series(op: _abi.Op) -> tuple[int, int]:
+    """Which of its comm's series of ops that start in order it is of: collectives, or messages to or from a rank."""
+    return (op.collective, op.peer) if op.collective in (Collective.SEND, Collective.RECV) else (Collective.NONE, 0)
 
 
 class _Watch:
@@ -81,8 +91,7 @@ class Context:
         self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
         self._kept: list[View] = []
         self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch]" = weakref.WeakKeyDictionary()
-        self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, list[tuple[Comm, Flight]]]" = (
-            weakref.WeakKeyDictionary())
+        self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Queued]" = weakref.WeakKeyDictionary()
         handle = ctypes.c_void_p()
         err = self._lib.torcoll_open(ctypes.byref(handle))
         if err == -errno.ENOENT:
@@ -257,10 +266,10 @@ class Context:
         if flight.status is not None and not future.done():
             future.set_result(None)
         elif self._waits_for_slot(comm, flight):
-            queued = self._queued.setdefault(loop, [])
-            queued.append((comm, flight))
-            if len(queued) == 1:
+            if loop not in self._queued:
+                self._queued[loop] = {}
                 loop.call_later(SLOT_INTERVAL, self._push, loop)
+            self._queued[loop].setdefault((comm, *_series(flight.call.op)), deque()).append(flight)
         return future
 
     def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
@@ -280,15 +289,27 @@ class Context:
         finally:
             comm._leave()
 
+    def _is_stuck(self, comm: "Comm", flight: "Flight") -> bool:
+        """Look for the end of an op. Return whether it still waits for a slot."""
+        comm._test(flight)
+        return self._waits_for_slot(comm, flight)
+
     def _push(self, loop: "asyncio.AbstractEventLoop") -> None:
-        """Start ops that wait for a slot: tests do, and the descriptor does not tell when a slot is free."""
-        queued = self._queued.pop(loop, [])
-        for comm, _ in queued[:1]:
-            comm._test(queued[0][1])
-        queued = [(comm, flight) for comm, flight in queued if self._waits_for_slot(comm, flight)]
+        """Start ops that wait for a slot: tests do, and the descriptor does not tell when a slot is free.
+
+        Nor does it tell of those that the library fails. The ops of a series start in their order, and one that fails
+        fails its comm, and so what is before it: of each series the first is looked at, and those that follow it once
+        it waits no more.
+        """
+        began = time.monotonic()
+        queued = self._queued.pop(loop, {})
+        for (comm, *_), flights in queued.items():
+            while flights and not self._is_stuck(comm, flights[0]):
+                flights.popleft()
+        queued = {key: flights for key, flights in queued.items() if flights}
         if queued and not self._closed:
             self._queued[loop] = queued
-            loop.call_later(SLOT_INTERVAL, self._push, loop)
+            loop.call_later(max(SLOT_INTERVAL, time.monotonic() - began), self._push, loop)
 
     def _begin_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Let a loop watch the descriptor for one more future. Context: the loop runs."""

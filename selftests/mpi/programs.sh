@@ -99,6 +99,20 @@ orders()
 	done
 }
 
+# Of what one rank lacks the others hear: no join fails by its timeout.
+told_before_joining()
+{
+	says troubles 'is not taken.*: no eventfd can be made for its join: Too many open files' &&
+		says troubles 'is not taken.*: no thread can be started for its join: ' &&
+		! grep 'ETIMEDOUT\|is missing' "$work/troubles"
+}
+
+# Memory for another request may be there.
+still_persistent()
+{
+	! grep 'persistent calls made from now on are left' "$work/troubles"
+}
+
 # troubles COMMUNICATORS LAUNCHER'S ARGUMENT... PROGRAM CASE...: all in one start of the program, of 5 ranks, which takes the most
 # of its time. The launcher is told of a shorter timeout than the late rank needs.
 troubles()
@@ -107,13 +121,16 @@ troubles()
 
 	shift
 	check troubles run troubles 400 5 "$@"
-	for case in late sleeps reasons freed forbidden pack windows hold memory no_request no_persistent attribute requests; do
+	for case in late sleeps reasons freed forbidden pack windows hold memory no_request no_grequest no_persistent no_thread \
+		attribute requests; do
 		[[ " $* " != *" $case "* ]] || check "trouble__$case" grep -x "$case, 0 wrong" "$work/troubles"
 	done
 	check trouble__reasons_of_their_own own_reasons troubles
 	check trouble__pack_is_told says troubles ' on packed: the MPI cannot pack the data'
 	check trouble__memory_is_told says troubles 'is not taken.*: out of memory'
 	check trouble__no_request_is_told says troubles ' on requested: out of memory'
+	check trouble__no_thread_is_told told_before_joining
+	check trouble__no_persistent_is_of_one_request still_persistent
 	check trouble__all_are_taken all_taken troubles 5 "$taken"
 }
 

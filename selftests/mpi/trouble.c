@@ -12,7 +12,9 @@
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
  *	no_request	memory is short at one rank for the request of a call that does not block
- *	no_persistent	Open MPI: and for that of a persistent call
+ *	no_persistent	Open MPI: and for that of a persistent call; later ones have a comm
+ *	no_grequest	MPICH: it makes no request of its own for such a call at one rank
+ *	no_thread	at one rank there is no descriptor, or no thread, by which it could join
  *	comms		the ranks may have fewer comms than communicators: 13 are for all of them
  *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
@@ -26,11 +28,13 @@
 #include <errno.h>
 #include <malloc.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -94,11 +98,53 @@ void *calloc(size_t n, size_t bytes)
 	return p ? memset(p, 0, n * bytes) : NULL;
 }
 
+/* Of this thread: the library is to join by one of these. */
+static _Thread_local bool no_descriptor, no_threads;
+
+int eventfd(unsigned int value, int flags)
+{
+	static int (*next)(unsigned int value, int flags);
+
+	if (no_descriptor) {
+		no_descriptor = false;
+		errno = EMFILE;
+		return -1;
+	}
+	if (!next)
+		next = (int (*)(unsigned int, int))dlsym(RTLD_NEXT, "eventfd");
+	return next(value, flags);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg)
+{
+	static int (*next)(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg),
+			   void *arg);
+
+	if (no_threads) {
+		no_threads = false;
+		return EAGAIN;
+	}
+	if (!next)
+		next = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))
+			dlsym(RTLD_NEXT, "pthread_create");
+	return next(thread, attr, run, arg);
+}
+
 static bool cannot_pack;
 static unsigned long polls;	/* calls that make progress */
 
 #ifdef MPICH_VERSION
-static bool cannot_keep, cannot_hold;
+static bool cannot_keep, cannot_hold, cannot_ask;
+
+int PMPIX_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *drop,
+			 MPI_Grequest_cancel_function *cancel, MPIX_Grequest_poll_function *poll,
+			 MPIX_Grequest_wait_function *wait, void *extra, MPI_Request *request)
+{
+	if (!cannot_ask)
+		return MPIX_Grequest_start(query, drop, cancel, poll, wait, extra, request);
+	cannot_ask = false;
+	return MPI_ERR_OTHER;
+}
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 {
@@ -422,10 +468,13 @@ static void tell(MPI_Comm *comm, int *err, ...)
 	told++;
 }
 
-/* The others have begun the call, of which rank 1 is told that it has failed. */
-static void no_request(void)
+/*
+ * The others have begun the call, of which rank 1 is told that it has failed.
+ * @cannot: what is to be refused.
+ */
+static void no_request_of(const char *name, bool *cannot)
 {
-	MPI_Comm dup = named_dup("requested");
+	MPI_Comm dup = named_dup(name);
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Errhandler handler;
 	int sum, err;
@@ -433,14 +482,15 @@ static void no_request(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_create_errhandler(tell, &handler);
 	MPI_Comm_set_errhandler(dup, rank == 1 ? handler : MPI_ERRORS_RETURN);
-	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	*cannot = rank == 1;
 	err = MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
-	equal("allocations to fail", denied.armed, 0);
-	denied.armed = false;
+	equal("refusals to come", *cannot, 0);
+	*cannot = false;
 	if (!err)
 		err = MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("success", !err, 0);
 	equal("errors that the handler is told", told, rank == 1);
+	told = 0;
 	MPI_Errhandler_free(&handler);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	/* the others have heard of it without that */
@@ -448,25 +498,63 @@ static void no_request(void)
 	MPI_Comm_free(&dup);
 }
 
-#ifndef MPICH_VERSION
-/* All ranks leave the call to others, which must not wait for rank 1. */
-static void no_persistent(void)
+static void no_request(void)
 {
-	MPI_Comm dup = named_dup("persistent");
+	denied = (typeof(denied)){ .objects = true };
+	no_request_of("requested", &denied.armed);
+}
+
+#ifdef MPICH_VERSION
+static void no_grequest(void)
+{
+	no_request_of("unasked", &cannot_ask);
+}
+#else
+static void persistent_sum(MPI_Comm comm)
+{
 	MPI_Request request;
 	int sum = -1;
 
-	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
-	MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, MPI_INFO_NULL, &request);
+	MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
 	equal("allocations to fail", denied.armed, 0);
 	denied.armed = false;
 	MPI_Start(&request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("sum", sum, size * (size - 1) / 2);
 	MPI_Request_free(&request);
+}
+
+/*
+ * All ranks leave the call to others, which must not wait for rank 1; and run a later
+ * one, of a request that there is memory for.
+ */
+static void no_persistent(void)
+{
+	MPI_Comm dup = named_dup("persistent");
+
+	denied = (typeof(denied)){ .armed = rank == 1, .objects = true };
+	persistent_sum(dup);
+	persistent_sum(dup);
 	MPI_Comm_free(&dup);
 }
 #endif
+
+/* All ranks leave the communicators to the MPI, at once, by what they hear of rank 1. */
+static void no_thread(void)
+{
+	bool *const cannot[2] = { &no_descriptor, &no_threads };
+	MPI_Comm dup;
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+		*cannot[i] = rank == 1;
+		sum_on(dup);
+		equal("a descriptor or thread to fail", *cannot[i], 0);
+		*cannot[i] = false;
+		sum_on(dup);
+		MPI_Comm_free(&dup);
+	}
+}
 
 /* A communicator's first call, which may wait for ranks that cannot join. Return whether it takes long. */
 static bool dup_is_slow(MPI_Comm *dup)
@@ -545,11 +633,12 @@ static bool run(const char *name)
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
 		{ "reasons", reasons }, { "freed", freed },
 		{ "forbidden", forbidden }, { "pack", pack }, { "memory", memory },
-		{ "no_request", no_request }, { "comms", comms },
+		{ "no_request", no_request }, { "no_thread", no_thread }, { "comms", comms },
 #ifndef MPICH_VERSION
 		{ "no_persistent", no_persistent },
 #else
 		{ "windows", windows }, { "hold", hold }, { "attribute", attribute }, { "level", level },
+		{ "no_grequest", no_grequest },
 #endif
 		{ NULL },
 	};

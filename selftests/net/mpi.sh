@@ -65,7 +65,7 @@ else
 fi
 # all communicators but the one for which memory is short
 troubles 9 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed forbidden pack memory no_request \
-	no_persistent requests
+	no_persistent no_thread requests
 comms_are_few --mca coll_torcoll_timeout 16 "$programs/trouble"
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"

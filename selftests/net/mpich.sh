@@ -66,8 +66,8 @@ orders orders_sessions "$programs/order.mpich" sessions
 check order__sessions_are_taken all_taken orders_sessions 5 2
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-troubles 13 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed forbidden pack windows hold memory \
-	no_request attribute requests
+troubles 14 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed forbidden pack windows hold memory \
+	no_request no_grequest no_thread attribute requests
 comms_are_few env TORCOLL_MPI_TIMEOUT=16 "$programs/trouble.mpich"
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level

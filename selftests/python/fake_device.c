@@ -3,6 +3,8 @@
  * A device behind the whole library, for the tests of the Python package: a shared library of libtorcoll's files, whose
  * system calls are these. It says what it was called with, completes ops when told to, and fails as told.
  *
+ * With TORCOLL_FEATURE_RING it has a completion ring, by which the library can queue ops; all results are to be reaped.
+ *
  * Its comms have the ranks that they are joined with, or fake.ranks in a row, of which ops are. A completed op fills its result with fake.fill; that of an
  * allgather or gather of equal blocks is this rank's block, as if all had sent the same.
  */
@@ -25,6 +27,7 @@
 #define OPS		4096
 #define RANKS_MAX	64
 #define CALLS		0x40
+#define RING		1024		/* entries; tests have fewer ops at a time */
 
 struct op {
 	uint64_t handle;		/* 0: free */
@@ -67,6 +70,10 @@ static struct op ops[OPS];
 static struct { uint32_t rank, ranks; } shapes[256];	/* of comms, by the end of their handle */
 static uint64_t handles;
 static int event = -1;
+static struct {
+	struct torcoll_ring head;
+	struct torcoll_completion entry[RING];
+} *ring;				/* of the context that has mapped it last */
 
 void *fake_state(void)
 {
@@ -155,13 +162,30 @@ static void fill(const struct torcoll_submit *s)
 		memset(to, fake.fill, bytes);
 }
 
-/* Context: lock held. */
-static void complete(struct op *op)
+static void post(const struct op *op)
 {
-	op->status = fake.status;
+	uint32_t tail = ring->head.tail;
+
+	ring->entry[tail % RING] = (struct torcoll_completion){
+		.op = op->handle,
+		.user_data = op->s.user_data,
+		.comm = op->s.comm,
+		.status = op->status,
+		.error_rank = op->status ? fake.error_rank : ~0U,
+		.flags = TORCOLL_COMPLETION_REAP,
+	};
+	__atomic_store_n(&ring->head.tail, tail + 1, __ATOMIC_RELEASE);
+}
+
+/* Context: lock held. */
+static void complete(struct op *op, int status)
+{
+	op->status = status;
 	if (!op->status)
 		fill(&op->s);
 	op->done = true;
+	if (op->s.flags & TORCOLL_OP_RING && ring)
+		post(op);
 	if (eventfd_write(event, 1))
 		abort();
 	pthread_cond_broadcast(&changed);
@@ -175,7 +199,7 @@ unsigned int fake_complete(unsigned int n)
 	for (size_t i = 0; i < OPS && done < n; i++) {
 		if (!ops[i].handle || ops[i].done)
 			continue;
-		complete(&ops[i]);
+		complete(&ops[i], fake.status);
 		done++;
 	}
 	pthread_mutex_unlock(&lock);
@@ -241,7 +265,7 @@ static int submit(struct torcoll_submit *s)
 	op->done = false;
 	s->chosen = s->algorithm ? s->algorithm : TORCOLL_BIBUCKET;
 	if (s->flags & TORCOLL_OP_WAIT || !fake.hold)
-		complete(op);
+		complete(op, fake.status);
 	if (s->flags & TORCOLL_OP_WAIT) {
 		s->status = op->status;
 		reap(op);
@@ -269,7 +293,7 @@ static int op_wait(struct torcoll_wait *w)
 		if (w->flags & TORCOLL_WAIT_NOHANG)
 			return -EAGAIN;
 		if (fake.wait_completes)
-			complete(op);
+			complete(op, fake.status);
 		else if (!w->deadline_ns)
 			pthread_cond_wait(&changed, &lock);
 		else if (pthread_cond_timedwait(&changed, &lock, &until))
@@ -342,13 +366,12 @@ static int comm_info(struct torcoll_comm_info *info)
 	return 0;
 }
 
-static int abort_all(int status)
+static int comm_abort(const struct torcoll_handle *h, int status)
 {
 	for (size_t i = 0; i < OPS; i++) {
-		if (!ops[i].handle || ops[i].done)
+		if (!ops[i].handle || ops[i].done || ops[i].s.comm != h->handle)
 			continue;
-		complete(&ops[i]);
-		ops[i].status = status;
+		complete(&ops[i], status);
 	}
 	return 0;
 }
@@ -356,7 +379,7 @@ static int abort_all(int status)
 static int comm_del(const struct torcoll_handle *h)
 {
 	fake.comms--;
-	abort_all(-ECANCELED);
+	comm_abort(h, -ECANCELED);
 	for (size_t i = 0; i < OPS; i++)
 		if (ops[i].handle && ops[i].s.comm == h->handle)
 			reap(&ops[i]);
@@ -411,6 +434,15 @@ static int region_alloc(struct torcoll_region_alloc *alloc)
 	return 0;
 }
 
+static int ring_setup(struct torcoll_ring_setup *setup)
+{
+	setup->entries = RING;
+	setup->bytes = sizeof(*ring);
+	setup->entries_offset = sizeof(ring->head);
+	setup->entry_size = sizeof(ring->entry[0]);
+	return 0;
+}
+
 /* Context: lock held. */
 static int call(unsigned long request, void *arg)
 {
@@ -419,6 +451,8 @@ static int call(unsigned long request, void *arg)
 		return describe(arg);
 	case TORCOLL_IOC_ERROR:
 		return say(arg);
+	case TORCOLL_IOC_RING_SETUP:
+		return ring_setup(arg);
 	case TORCOLL_IOC_REGION_ADD:
 		return region_add(arg);
 	case TORCOLL_IOC_REGION_ALLOC:
@@ -438,7 +472,7 @@ static int call(unsigned long request, void *arg)
 	case TORCOLL_IOC_WAIT:
 		return op_wait(arg);
 	case TORCOLL_IOC_ABORT:
-		return abort_all(-ECANCELED);
+		return comm_abort(arg, -ECANCELED);
 	case TORCOLL_IOC_BATCH:
 		return batch(arg);
 	default:
@@ -498,10 +532,16 @@ void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	if (offset == TORCOLL_MMAP_RING)
+		ring = p;
+	return p;
 }
 
 void torcoll_sys_munmap(void *p, size_t bytes)
 {
+	if (p == ring)
+		ring = NULL;
 	munmap(p, bytes);
 }

@@ -18,12 +18,20 @@ import pytest
 import torcoll
 from conftest import Fake
 from torcoll import _comm
+from torcoll._names import FEATURES
 from torcoll._requests import Flight
 
 
 @pytest.fixture(autouse=True)
 def _held(fake: Fake) -> None:
     fake.state.hold = True
+
+
+@pytest.fixture
+def one_slot(fake: Fake) -> None:
+    """The module has one, and lets the library queue what it has none for; before a comm."""
+    fake.state.features |= FEATURES["ring"] | FEATURES["try"]
+    fake.state.depth = 1
 
 
 def later(function: Any, *args: Any, seconds: float = 0.05) -> threading.Timer:
@@ -328,6 +336,61 @@ def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.M
         assert not tests and not comm.context._queued
         fake.complete(3)
         assert await results == [b"****"] * 3
+
+    asyncio.run(main())
+
+
+def test_await__for_a_slot_fails_behind_another_comm(fake: Fake, one_slot: None, comm: torcoll.Comm) -> None:
+    """What the library fails, since its time has passed, is no event; another comm's op waits before it."""
+
+    async def main() -> None:
+        running = comm.iallreduce(bytearray(4))
+        other = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0)
+        with torcoll.Comm("late", fabric=1) as late:
+            awaited = [asyncio.ensure_future(_wait(call)) for call in (
+                late.iallreduce(bytearray(4), timeout=0.01), late.isend(bytearray(4), to=0, timeout=0.01),
+                late.irecv(bytearray(4), source=0, timeout=0.01))]
+            for task in awaited:
+                with pytest.raises(torcoll.Timeout, match="no slot became free before its deadline"):
+                    await asyncio.wait_for(task, 30)
+        assert not other.done() and not running.test()
+        fake.complete()
+        while not fake.complete():
+            await asyncio.sleep(0.001)
+        assert await other == b"****" and not comm.context._queued
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+
+
+def test_await__for_a_slot_looks_at_the_first_ones(fake: Fake, one_slot: None, comm: torcoll.Comm,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds that wait in three series, each look is at three."""
+    looks: list[Flight] = []
+    waits = comm.context._waits_for_slot
+
+    def counted(comm: torcoll.Comm, flight: Flight) -> bool:
+        looks.append(flight)
+        return waits(comm, flight)
+
+    async def main() -> None:
+        running = comm.iallreduce(bytearray(4))
+        requests = [comm.iallreduce(bytearray(4)) for _ in range(100)]
+        requests += [comm.isend(bytearray(4), to=rank) for _ in range(100) for rank in (0, 2)]
+        results = asyncio.gather(*requests)
+        await asyncio.sleep(0)
+        monkeypatch.setattr(comm.context, "_waits_for_slot", counted)
+        await asyncio.sleep(0.1)
+        assert 3 <= len(looks) <= 3 * 100 and len({id(flight) for flight in looks}) == 3
+        while not results.done():
+            fake.complete(10)
+            await asyncio.sleep(0)
+        assert len(await results) == 300 and running.test()
+        while comm.context._queued:
+            await asyncio.sleep(0.001)
 
     asyncio.run(main())
 

@@ -6,7 +6,30 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/eventfd.h>
 
+/* What the process has none of any more. */
+static bool no_descriptor, no_thread;
+
+static int eventfd_if_any(unsigned int value, int flags)
+{
+	if (!no_descriptor)
+		return eventfd(value, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+static int thread_if_any(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg),
+			 void *arg)
+{
+	return no_thread ? EAGAIN : pthread_create(thread, attr, run, arg);
+}
+
+#define eventfd(value, flags)			eventfd_if_any(value, flags)
+#define pthread_create(thread, attr, run, arg)	thread_if_any(thread, attr, run, arg)
 #include "../../mpi/common/comms.c"
 #include "../../mpi/common/fabric.c"
 #include "../../mpi/common/wait.c"
@@ -22,17 +45,20 @@ uint64_t torcoll_deadline(uint64_t ms)
 	return ms == UINT64_MAX ? UINT64_MAX : now_ms + ms + 1;
 }
 
+static struct torcoll some_context;
 static uint64_t asked_ns;
 static struct torcoll_comm some_comm;
-static int refusal;
+static int refused;
+static unsigned int asked;
 
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **comm)
 {
-	(void)t;
+	assert_ptr_equal(t, &some_context);
+	asked++;
 	asked_ns = config->deadline_ns;
-	*comm = refusal ? NULL : &some_comm;
-	return refusal;
+	*comm = refused ? NULL : &some_comm;
+	return refused;
 }
 
 void torcoll_comm_close(struct torcoll_comm *comm)
@@ -157,7 +183,10 @@ static struct torcoll_comm *join(uint64_t timeout)
 	static const uint64_t drawn[2] = { 1, 2 };
 	struct tmpi_join join = { 0 };
 
-	tmpi_join(&join, NULL, "mpi", drawn, timeout);
+	assert_true(tmpi_join_prepare(&join));
+	tmpi_join(&join, &some_context, "mpi", drawn, timeout);
+	/* of callers, whatever has come before */
+	tmpi_join_drop(&join);
 	return join.comm;
 }
 
@@ -179,6 +208,51 @@ static void join__any_timeout(void **state)
 	assert_true(join_within(UINT64_MAX) == UINT64_MAX);
 }
 
+/* What is not there is known before the ranks agree, and what is stays: no rank waits for one that cannot join. */
+static void join__prepared_before_ranks_agree(void **state)
+{
+	static const uint64_t drawn[2] = { 1, 2 };
+	struct tmpi_join join = { 0 }, none = { 0 };
+	unsigned int before = asked;
+
+	(void)state;
+	assert_true(tmpi_join_prepare(&join));
+	no_descriptor = true;
+	assert_false(tmpi_join_prepare(&none));
+	assert_int_equal(none.err, -EMFILE);
+	assert_non_null(strstr(none.why, "eventfd"));
+	tmpi_join_drop(&none);
+	no_descriptor = false;
+	no_thread = true;
+	assert_false(tmpi_join_prepare(&none));
+	assert_int_equal(none.err, -EAGAIN);
+	assert_non_null(strstr(none.why, "thread"));
+	tmpi_join_drop(&none);
+	no_descriptor = true;
+	tmpi_join(&join, &some_context, "mpi", drawn, 1);
+	assert_int_equal(join.err, 0);
+	assert_int_equal(asked, before + 1);
+	tmpi_close(join.comm);
+	no_descriptor = false;
+	no_thread = false;
+}
+
+/* What was prepared, and not joined, leaves nothing behind. */
+static void join__dropped(void **state)
+{
+	unsigned int before = asked;
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct tmpi_join join = { 0 };
+
+		assert_true(tmpi_join_prepare(&join));
+		tmpi_join_drop(&join);
+		assert_true(join.done < 100);
+	}
+	assert_int_equal(asked, before);
+}
+
 /* As many comms as when one was refused are too many, until there are fewer. */
 static void room__is_not_asked_for_again(void **state)
 {
@@ -187,31 +261,31 @@ static void room__is_not_asked_for_again(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		comm[i] = join(1);
-	refusal = -ETIMEDOUT;
+	refused = -ETIMEDOUT;
 	assert_null(join(1));
-	assert_true(tmpi_has_room());
-	refusal = -EDQUOT;
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	refused = -EDQUOT;
 	assert_null(join(1));
-	assert_false(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	tmpi_close(NULL);
-	assert_false(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	for (int i = 0; i < 4; i++) {
 		tmpi_close(comm[2]);
-		assert_true(tmpi_has_room());
-		refusal = 0;
+		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+		refused = 0;
 		comm[2] = join(1);
 		assert_non_null(comm[2]);
-		assert_false(tmpi_has_room());
+		assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	}
 	/* it had more when it was refused the last time */
 	tmpi_close(comm[2]);
-	refusal = -EDQUOT;
+	refused = -EDQUOT;
 	assert_null(join(1));
-	assert_false(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	tmpi_close(comm[1]);
-	assert_true(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
 	tmpi_close(comm[0]);
-	refusal = 0;
+	refused = 0;
 }
 
 /* Others of the user may have closed theirs: also a process that was refused its first one asks again. */
@@ -220,28 +294,61 @@ static void room__is_asked_for_much_later(void **state)
 	struct torcoll_comm *comm[2];
 
 	(void)state;
-	refusal = -EDQUOT;
+	refused = -EDQUOT;
 	assert_null(join(30));
 	now_ms += 599999;
-	assert_false(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	now_ms++;
-	assert_true(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
 	/* refused again, by a process that waits for ever, or for less */
 	assert_null(join(0));
 	now_ms += 299999;
-	assert_false(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
 	now_ms++;
-	assert_true(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
 	assert_null(join(UINT64_MAX));
 	now_ms += UINT32_MAX;
-	assert_false(tmpi_has_room());
-	refusal = 0;
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	refused = 0;
 	/* what is given shows that there is room */
 	for (int i = 0; i < 2; i++)
 		comm[i] = join(1);
-	assert_true(tmpi_has_room());
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
 	for (int i = 0; i < 2; i++)
 		tmpi_close(comm[i]);
+}
+
+/* Whatever this rank is refused the others wait for; what they have a part in it can try again. */
+static void room__other_refusals(void **state)
+{
+	static const int own[] = { -ENOMEM, -ENODEV, -EINVAL, -ENETDOWN, -EPERM, -EFAULT };
+	static const int others[] = {
+		-ETIMEDOUT, -EPROTO, -EACCES, -ECONNABORTED, -EHOSTDOWN, -EHOSTUNREACH,
+	};
+	struct torcoll_comm *comm = join(1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		refused = others[i];
+		assert_null(join(1));
+		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		refused = own[i];
+		assert_null(join(1));
+		/* no limit of the user's */
+		assert_int_equal(tmpi_may_ask(), TMPI_UNABLE);
+		now_ms += 299999;
+		assert_int_equal(tmpi_may_ask(), TMPI_UNABLE);
+		now_ms++;
+		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	}
+	refused = -EDQUOT;
+	assert_null(join(1));
+	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	tmpi_close(comm);
+	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	refused = 0;
 }
 
 int main(void)
@@ -251,8 +358,11 @@ int main(void)
 		cmocka_unit_test(fabric__0_is_a_key),
 		cmocka_unit_test(fabric__not_named_is_the_only_one),
 		cmocka_unit_test(join__any_timeout),
+		cmocka_unit_test(join__prepared_before_ranks_agree),
+		cmocka_unit_test(join__dropped),
 		cmocka_unit_test(room__is_not_asked_for_again),
 		cmocka_unit_test(room__is_asked_for_much_later),
+		cmocka_unit_test(room__other_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
