@@ -105,7 +105,8 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 bool tor_tables_are_made(const struct tor_group *group, u32 collective)
 {
 	collective = tor_auto_planned_as(collective);
+	if (collective >= TOR_CHOSEN_COLLECTIVES)
+		return true;
 	/* pairs with tables_publish() */
-	return collective >= TOR_CHOSEN_COLLECTIVES ||
-	       smp_load_acquire(&group->has_tables) & BIT(collective);
+	return smp_load_acquire(&group->has_tables) & BIT(collective);
 }
