@@ -119,10 +119,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 {
 	static int (*next)(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg),
 			   void *arg);
+	const int refused = EAGAIN;	/* pthreads have no negative errors */
 
 	if (no_threads) {
 		no_threads = false;
-		return EAGAIN;
+		return refused;
 	}
 	if (!next)
 		next = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))
