@@ -105,6 +105,11 @@ int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
 	return 0;
 }
 
+bool tor_env_join_failed(const struct tor_join *join)
+{
+	return false;
+}
+
 void tor_env_join_done(struct tor_ctx *c, struct tor_join *join)
 {
 }
@@ -398,8 +403,8 @@ static void join_one(void)
 /* Links changed: are the ranks all there? */
 static void watch(void)
 {
-	struct tor_comm comm = { .ranks = RANKS, .joined = true, .epoch = zeroed(RANKS, sizeof(u32)),
-				 .seen = zeroed(RANKS, sizeof(u32)),
+	u32 *epoch = zeroed(RANKS, sizeof(*epoch));
+	struct tor_comm comm = { .ranks = RANKS, .joined = true, .epoch = epoch,
 				 .away = zeroed(tor_comm_away_words(RANKS), sizeof(u32)) };
 	struct tor_watch pass = {};
 	struct tor_routes *routes;
@@ -416,8 +421,7 @@ static void watch(void)
 		leave();
 	} while (!all);
 	tor_env_table_free(routes);
-	free(comm.epoch);
-	free(comm.seen);
+	free(epoch);
 	free(comm.away);
 	end();
 }
@@ -454,29 +458,30 @@ static bool is_lost(u32 rank)
 /* On @self, which all others but the chief are lost for if it is the last. */
 static void shrink_begin(u32 self)
 {
+	u32 *epoch = zeroed(RANKS, sizeof(*epoch));
 	u32 rank;
 
 	begin(self);
 	routes = tor_routes_build(&root.torus, self, NULL);
 	comm = (struct tor_comm){ .node = &root, .rank = self, .ranks = RANKS, .lineage = 5,
-				  .lost_since = 1, .epoch = zeroed(RANKS, sizeof(u32)) };
+				  .lost_since = 1, .epoch = epoch };
 	shrink = (struct tor_shrink){ .a.node = &root, .from = &comm, .a.room = RANKS, .a.unit = 1344,
 				      .of = zeroed(RANKS, sizeof(*shrink.of)),
 				      .member = zeroed(RANKS, sizeof(u32)),
 				      .order = zeroed(RANKS, sizeof(u32)),
 				      .a.epoch = zeroed(RANKS, sizeof(u32)) };
 	for (rank = 0; rank < RANKS; rank++) {
-		comm.epoch[rank] = 1;
+		epoch[rank] = 1;
 		if (is_lost(rank) || (self == RANKS - 1 && rank && rank != self))
 			routes->ports[rank] = 0;
 	}
-	comm.epoch[self] = root.epoch;
+	epoch[self] = root.epoch;
 }
 
 static void shrink_end(void)
 {
 	tor_env_table_free(routes);
-	free(comm.epoch);
+	free((void *)comm.epoch);
 	free(shrink.of);
 	free(shrink.member);
 	free(shrink.order);
