@@ -61,6 +61,12 @@ port()
 	ctl -j port show | jq -r ".[] | select(.dim == $1 and .dir == \"$2\") | .ifname"
 }
 
+# whole_with DEVICE: write the whole file with another device as node 0's port 1+
+whole_with()
+{
+	sed "/^\[node n0\]/,/^\[node n1\]/s/^port 1+ = .*/port 1+ = $1/" "$work/whole" >"$conf"
+}
+
 # Without the right to change anything, a request that would is refused.
 powerless()
 {
@@ -185,7 +191,8 @@ check anew__and_back apply_all
 # ---- devices ----
 
 mac=$(node 0 ip -j link show d1p | jq -r '.[0].address')
-sed "0,/^port 1+ = d1p/s//port 1+ = mac:${mac^^}/" "$work/whole" >"$conf"
+whole_with "mac:${mac^^}"
+check mac__is_in_the_file grep -q "^port 1+ = mac:" "$conf"
 is mac__is_the_same_device "$(apply 0)" ""
 cp "$work/whole" "$conf"
 
@@ -205,7 +212,7 @@ check back__allreduce_is_right perf
 node 0 ip link add br9 type bridge
 node 0 ip link add v9 type veth peer name w9
 node 0 ip link set w9 master br9
-sed '0,/^port 1+ = d1p/s//port 1+ = br9/' "$work/whole" >"$conf"
+whole_with br9
 fails change__is_refused 4 'torcollctl port add 1 dim 1 dir plus dev br9: ' apply 0
 is change__others_are_made "$(port 0 plus) $(port 1 plus)" "d0p "
 cp "$work/whole" "$conf"
