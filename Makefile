@@ -577,8 +577,8 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 .PHONY: bench-torch
 bench-torch: | deps-guest deps-torch
 	$(Q)$(MAKE) module tools torch $(B)/bin/stamps
-	$(Q)qemu/run --icount --mem 3072 --timeout 3600 $(if $(KERNEL),--kernel $(KERNEL)) --env CALLS='$(or $(CALLS),20)' -- \
-		bench/pytorch.sh $(NODES)
+	$(Q)qemu/run --icount --mem 3072 --timeout 3600 $(if $(KERNEL),--kernel $(KERNEL)) --env CALLS='$(or $(CALLS),20)' \
+		--env BENCH_NETNS='$(BENCH_NETNS)' --env BENCH_SIZES='$(BENCH_SIZES)' -- bench/pytorch.sh $(NODES)
 
 # What a forwarded frame costs, in instruction time.
 .PHONY: bench-hop
