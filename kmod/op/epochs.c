@@ -84,6 +84,8 @@ void tor_epochs_put(struct tor_fabric *fabric, struct tor_epochs *epochs)
 u64 tor_epochs_saved(const struct tor_epochs *epochs)
 {
 	u64 bytes = tor_epochs_bytes(epochs->room);
+	/* 0: the comm has just given it up, for an equal one */
+	u32 refs = refcount_read(&epochs->refs) ?: 1;
 
-	return bytes - div_u64(bytes, refcount_read(&epochs->refs));
+	return bytes - div_u64(bytes, refs);
 }
