@@ -27,7 +27,8 @@
  *
  * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a
  * join installs its group), then the leaves, which are documented at their
- * definition: of rings, users, spare memory, observations, meetings, packets. No
+ * definition: of rings, users, spare memory, observations, meetings, packets,
+ * teams that wait for ranks. No
  * transmit function is called with a spinlock held: frames are collected in
  * struct tor_entry and sent by tor_entry_end().
  *
