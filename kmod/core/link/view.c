@@ -81,8 +81,10 @@ static void view_store(struct tor_view *view, const struct tor_record *r)
 	view_note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
 	view->digest ^= view_digest(view, r->node);
-	if (r->epoch != e->epoch)
-		view->born[r->node] = ++view->births;
+	if (r->epoch != e->epoch) {
+		WRITE_ONCE(view->births, view->births + 1);
+		view->born[r->node] = view->births;
+	}
 	e->epoch = r->epoch;
 	e->seq = r->seq;
 	e->dead = r->dead;
