@@ -2,6 +2,13 @@
 /* A node's view of the links of all nodes. See view.h. */
 #include "core/link/view.h"
 
+u64 tor_view_bytes(u32 nodes)
+{
+	const struct tor_view *view;
+
+	return (u64)nodes * (sizeof(*view->entry) + sizeof(*view->born));
+}
+
 int tor_view_init(struct tor_view *view, u32 nodes)
 {
 	u32 i;

@@ -94,6 +94,9 @@ struct tor_view {
 	u32 scanned;
 };
 
+/* Return the memory of a view of a fabric of @nodes. */
+u64 tor_view_bytes(u32 nodes);
+
 /*
  * Set up an empty view of a fabric of @nodes. Context: may sleep. Return: 0 or
  * -ENOMEM.
