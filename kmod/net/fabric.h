@@ -168,7 +168,7 @@ struct tor_fabric {
 	bool unfollowed;
 	u32 check;
 	struct tor_damper checks;
-	u32 births;
+	u64 births;
 	u32 checked;
 	u64 check_at;
 	u32 needs[TOR_MAX_PORTS];

@@ -211,6 +211,17 @@ static void tor_comm_watch__restarted_before_it_was_watched(void **state)
 	assert_int_equal(comm.error_rank, 7);
 }
 
+/* Nodes that a neighbour has made up, or that restart for ever, hide nobody's restart, however many these were. */
+static void tor_comm_watch__restarted_after_very_many(void **state)
+{
+	node.view.births += 0x80000000;
+	learn(7, 777, 0);
+	ctx.now = watch();
+	watch();
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 7);
+}
+
 /* A record of a node's former life came late, and the node said so. */
 static void tor_comm_watch__former_life(void **state)
 {
@@ -315,6 +326,7 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__alone),
 		WATCH_TEST(tor_comm_watch__restarted),
 		WATCH_TEST(tor_comm_watch__restarted_before_it_was_watched),
+		WATCH_TEST(tor_comm_watch__restarted_after_very_many),
 		WATCH_TEST(tor_comm_watch__former_life),
 		WATCH_TEST(tor_comm_watch__another_is_lost_meanwhile),
 		WATCH_TEST(tor_comm_watch__dead_behind_one_that_flaps),

@@ -149,7 +149,7 @@ struct tor_comm {
 	u32 speaker;
 	const struct tor_chooser *chooser;
 	const u32 *epoch;
-	u32 births;
+	u64 births;
 	bool joined;
 	u64 lost_since;
 	u32 *away;
