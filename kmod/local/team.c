@@ -11,6 +11,11 @@
 
 static DEFINE_MUTEX(teams_lock);
 static LIST_HEAD(teams);		/* that wait for ranks, of this node or others */
+/*
+ * Around changes of that list, and of what dumps see of its teams: they hold RTNL,
+ * and must not wait for teams_lock, under which memory is allocated. A leaf.
+ */
+static DEFINE_SPINLOCK(waiting_lock);
 
 /* --- memory --- */
 
@@ -133,14 +138,74 @@ static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
 	return NULL;
 }
 
+static void team_list(struct tor_team *team)
+{
+	spin_lock(&waiting_lock);
+	list_add_tail(&team->list, &teams);
+	spin_unlock(&waiting_lock);
+	tor_fabric_touch(team->fabric);
+}
+
+static void team_unlist(struct tor_team *team)
+{
+	spin_lock(&waiting_lock);
+	list_del_init(&team->list);
+	spin_unlock(&waiting_lock);
+	tor_fabric_touch(team->fabric);
+}
+
+static u32 free_seat(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; seat < team->seats && team->seat[seat]; seat++)
+		tor_env_walked(seat);
+	return seat;
+}
+
+/*
+ * Return a seat whose rank never came, or else one whose rank came and gave up;
+ * the number of seats if all are here.
+ */
+static u32 missing_seat(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; seat < team->seats && team->came[seat]; seat++)
+		tor_env_walked(seat);
+	return seat < team->seats ? seat : free_seat(team);
+}
+
+static struct tor_group *first_here(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; seat < team->seats && !team->seat[seat]; seat++)
+		tor_env_walked(seat);
+	return seat < team->seats ? team->seat[seat] : NULL;
+}
+
+/* Tell dumps for whom the team waits, since a seat was taken or is free. */
+static void team_show(struct tor_team *team)
+{
+	struct tor_group *here = team->nodes ? NULL : first_here(team);
+	u32 absent = here ? tor_team_rank(team, missing_seat(team)) : TOR_NO_RANK;
+
+	lockdep_assert_held(&teams_lock);
+	spin_lock(&waiting_lock);
+	team->here = here;
+	team->absent = absent;
+	spin_unlock(&waiting_lock);
+	tor_fabric_touch(team->fabric);
+}
+
 /*
  * Close a team to further ranks: it is complete, or has ended; @why: a sentence
  * about that, or NULL.
  */
 static void team_close(struct tor_team *team, int error, u32 missing, const char *why)
 {
-	list_del_init(&team->list);
-	tor_fabric_touch(team->fabric);
+	team_unlist(team);
 	team->error = error;
 	if (why)
 		strscpy(team->text, why, sizeof(team->text));
@@ -159,8 +224,7 @@ static struct tor_team *team_enter(struct tor_team *own, const char **why)
 	struct tor_team *team = find_team(own->fabric, own->name);
 
 	if (!team) {
-		list_add_tail(&own->list, &teams);
-		tor_fabric_touch(own->fabric);
+		team_list(own);
 		return own;
 	}
 	if (team->proof != own->proof)
@@ -178,15 +242,6 @@ static struct tor_team *team_enter(struct tor_team *own, const char **why)
 		return ERR_PTR(-EPROTO);
 	}
 	return team;
-}
-
-static u32 free_seat(const struct tor_team *team)
-{
-	u32 seat;
-
-	for (seat = 0; seat < team->seats && team->seat[seat]; seat++)
-		tor_env_walked(seat);
-	return seat;
 }
 
 static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const char **why)
@@ -303,15 +358,11 @@ static void team_end_nodes(struct tor_team *team)
 
 static void leave_seat(struct tor_team *team, struct tor_group *group)
 {
-	u32 seat;
-
 	team->seat[group->seat] = NULL;
-	for (seat = 0; seat < team->seats && !team->seat[seat]; seat++)
-		tor_env_walked(seat);
+	team_show(team);
 	/* no rank waits there any more */
-	if (seat == team->seats)
-		list_del_init(&team->list);
-	tor_fabric_touch(team->fabric);
+	if (!first_here(team))
+		team_unlist(team);
 	tor_group_end(group);
 }
 
@@ -333,16 +384,18 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 	group = err ? ERR_PTR(err) : seat_new(team, cfg, seat, why);
 	if (IS_ERR(group)) {
 		if (team == own)
-			list_del_init(&own->list);
+			team_unlist(own);
 		return group;
 	}
 	team->seat[seat] = group;
 	team->came[seat] = true;
 	err = free_seat(team) == team->seats ? team_begin_nodes(team, cfg, why) : 0;
-	if (!err)
-		return group;
-	leave_seat(team, group);
-	return ERR_PTR(err);
+	if (err) {
+		leave_seat(team, group);
+		return ERR_PTR(err);
+	}
+	team_show(team);
+	return group;
 }
 
 /* The nodes' join came to @err, and so does that of all seats. */
@@ -381,19 +434,6 @@ static void seat_joined(struct tor_team *team, struct tor_group *group)
 	group->nodes = team->nodes;
 	/* the team's reference */
 	refcount_inc(&group->refs);
-}
-
-/*
- * Return a seat whose rank never came, or else one whose rank came and gave up;
- * the number of seats if all are here.
- */
-static u32 missing_seat(const struct tor_team *team)
-{
-	u32 seat;
-
-	for (seat = 0; seat < team->seats && team->came[seat]; seat++)
-		tor_env_walked(seat);
-	return seat < team->seats ? seat : free_seat(team);
 }
 
 /* The join failed for all seats: take the result. */
@@ -550,31 +590,20 @@ void tor_team_fabric_down(struct tor_fabric *fabric)
 	mutex_unlock(&teams_lock);
 }
 
-static const struct tor_group *first_here(const struct tor_team *team)
-{
-	u32 seat = 0;
-
-	while (seat < team->seats && !team->seat[seat])
-		seat++;
-	return seat < team->seats ? team->seat[seat] : NULL;
-}
-
 int tor_team_each_waiting(const struct tor_fabric *fabric,
 			  int (*fn)(void *arg, const struct tor_group *seat, u32 missing), void *arg)
 {
-	const struct tor_group *here;
 	struct tor_team *team;
 	int err = 0;
 
-	mutex_lock(&teams_lock);
+	spin_lock(&waiting_lock);
 	list_for_each_entry(team, &teams, list) {
-		here = team->fabric == fabric && !team->nodes ? first_here(team) : NULL;
-		if (here)
-			err = fn(arg, here, tor_team_rank(team, missing_seat(team)));
+		if (team->fabric == fabric && team->here)
+			err = fn(arg, team->here, team->absent);
 		if (err)
 			break;
 	}
-	mutex_unlock(&teams_lock);
+	spin_unlock(&waiting_lock);
 	return err;
 }
 

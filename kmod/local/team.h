@@ -27,9 +27,9 @@
  * group is taken apart, which is after the last seat has left. Each seat's
  * group holds one to the nodes' group.
  *
- * Locking: teams_lock (in team.c) around everything until all have joined, RTNL
- * inside, but not while the nodes' group of a failed attempt is ended
- * (@ending); team->lock (both mutexes) around the begin of ops, and failure;
+ * Locking: teams_lock (in team.c) around everything until all have joined, but
+ * not while the nodes' group of a failed attempt is ended (@ending); never with
+ * RTNL: what dumps see has a lock of its own, waiting_lock; team->lock (both mutexes) around the begin of ops, and failure;
  * series->submit of a seat outside it, spinlocks inside. An op that has begun
  * belongs to the last caller, then to the softirqs, then to @work. team->seat[]
  * does not change once the comm is joined.
@@ -77,7 +77,9 @@ struct tor_team_op {
 
 /**
  * struct tor_team - see above
- * @list: of teams that are not complete
+ * @list: of teams that are not complete; waiting_lock in team.c
+ * @here, @absent: for dumps: the group of a rank that waits for @absent, another
+ *	of this node, or NULL; that lock
  * @charged: bytes that @user is charged for
  * @name, @proof: identify the ranks that belong here
  * @map: placement of ranks
@@ -107,6 +109,8 @@ struct tor_team_op {
 struct tor_team {
 	refcount_t refs;
 	struct list_head list;
+	struct tor_group *here;
+	u32 absent;
 	struct tor_fabric *fabric;
 	struct tor_user *user;
 	u64 charged;
@@ -207,7 +211,7 @@ void tor_team_fabric_down(struct tor_fabric *fabric);
  * @fn: gets @arg, the group of a rank that is here, and the first that is not;
  *	another result than 0 ends the walk
  *
- * Context: process; @fn may not sleep for long, as no rank comes meanwhile.
+ * Context: process; @fn may not sleep.
  * Return: the last result of @fn, or 0.
  */
 int tor_team_each_waiting(const struct tor_fabric *fabric,

@@ -193,7 +193,7 @@ u64 tor_fabric_memory(const struct tor_torus *torus)
 	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
 	       tor_linklog_memory() + tor_routes_bytes(torus) + sizeof(struct tor_seen) +
 	       TOR_EARLY_CALLS * sizeof(struct tor_early) +
-	       torus->nodes * (sizeof(struct tor_view_entry) + sizeof(struct tor_seen_source));
+	       tor_view_bytes(torus->nodes) + torus->nodes * sizeof(struct tor_seen_source);
 }
 
 /* Charge the user of a fabric. */

@@ -27,7 +27,8 @@
  *
  * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a
  * join installs its group), then the leaves, which are documented at their
- * definition: of rings, users, spare memory, observations, meetings, packets. No
+ * definition: of rings, users, spare memory, observations, meetings, packets,
+ * teams that wait for ranks. No
  * transmit function is called with a spinlock held: frames are collected in
  * struct tor_entry and sent by tor_entry_end().
  *
@@ -99,13 +100,14 @@ struct tor_counters {
  * @old_routes: the previous table, until @old_readers are finished; of
  *	route_work
  * @searches: limits how often routes are searched
- * @view_changed: since @routes was built
+ * @view_changed: since route_work last looked
  * @changes: value of node->view.changes that @routes knows of; of route_work
  * @turns: until when frames may turn round, in jiffies; see core/link/route.h
  * @follows: limits how often the frame size is looked at
  * @unfollowed: that is to be done; of route_work
  * @check: a comm is new
- * @checks: limits how often comms are checked for news that concerns no link
+ * @checks: limits how often comms are checked for nodes that restarted
+ * @births: value of node->view.births at the last check; of route_work
  * @checked: value of @changes at the last check by routes that were up to date; of
  *	route_work
  * @check_at: when the last check asked for the next, ns, or 0; of route_work
@@ -166,6 +168,7 @@ struct tor_fabric {
 	bool unfollowed;
 	u32 check;
 	struct tor_damper checks;
+	u64 births;
 	u32 checked;
 	u64 check_at;
 	u32 needs[TOR_MAX_PORTS];

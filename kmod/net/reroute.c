@@ -9,9 +9,9 @@
  *
  * Any node of the fabric can cause changes at any rate. Dampers therefore limit
  * searches, how often the frame size is looked at, and how often comms are checked
- * for news that concerns no link. Such news, as every node's when a fabric begins,
- * causes no search. Nothing waits for
- * readers of the old table: it is freed when they are finished, and until then
+ * for nodes that restarted. Each is used up by its own news alone: by links that
+ * flap no restart is noticed later. News that concerns no link, as every node's when
+ * a fabric begins, causes no search. Nothing waits for readers of the old table: it is freed when they are finished, and until then
  * there is no search. A fabric has two tables at most.
  */
 #include "net/reroute.h"
@@ -147,14 +147,9 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	struct tor_tree tree;
 	u32 changes;
 
-	WRITE_ONCE(fabric->view_changed, false);
-	/* before the view is read: a later change starts this work again */
-	smp_mb();
 	new = reroute_build(fabric, &tree, downs, &changes);
-	if (!new) {
-		WRITE_ONCE(fabric->view_changed, true);
+	if (!new)
 		return false;
-	}
 	/* a link far away can be in the tree and on no route from here */
 	WRITE_ONCE(fabric->tree.ports, tree.ports);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
@@ -182,16 +177,10 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
  */
 static bool reroute_is_due(struct tor_fabric *fabric)
 {
-	if (!READ_ONCE(fabric->view_changed))
-		return false;
-	WRITE_ONCE(fabric->view_changed, false);
-	/* before the view is read, as in reroute_renew() */
-	smp_mb();
-	fabric->unfollowed = true;
-	if (READ_ONCE(fabric->node.view.changes) == fabric->changes)
-		return false;
-	WRITE_ONCE(fabric->view_changed, true);
-	return true;
+	/* before the view is read: a later change starts this work again */
+	if (xchg(&fabric->view_changed, false))
+		fabric->unfollowed = true;
+	return READ_ONCE(fabric->node.view.changes) != fabric->changes;
 }
 
 /*
@@ -298,10 +287,16 @@ static u64 reroute_check_groups(struct tor_fabric *fabric, bool downs, bool fres
 	return when;
 }
 
+/* Return whether nodes have restarted, or are new, since comms were checked. */
+static bool has_births(const struct tor_fabric *fabric)
+{
+	return READ_ONCE(fabric->node.view.births) != fabric->births;
+}
+
 /*
  * Return whether to check comms now: a comm is new, routes have changed since, the
- * time has come that the last check asked for, or there is other news and its
- * damper permits.
+ * time has come that the last check asked for, or nodes have restarted and the
+ * damper of that permits.
  */
 static bool check_is_due(struct tor_fabric *fabric, bool downs)
 {
@@ -309,7 +304,7 @@ static bool check_is_due(struct tor_fabric *fabric, bool downs)
 
 	return xchg(&fabric->check, false) || downs || fabric->checked != fabric->changes ||
 	       (fabric->check_at && now >= fabric->check_at) ||
-	       tor_damper_may(&fabric->checks, now);
+	       (has_births(fabric) && tor_damper_may(&fabric->checks, now));
 }
 
 /*
@@ -319,7 +314,10 @@ static bool check_is_due(struct tor_fabric *fabric, bool downs)
 static u64 check_groups(struct tor_fabric *fabric, bool downs, u64 again)
 {
 	if (!check_is_due(fabric, downs))
-		return min_not_zero(fabric->check_at, tor_damper_due(&fabric->checks));
+		return min_not_zero(fabric->check_at, has_births(fabric) ?
+				    tor_damper_due(&fabric->checks) : 0);
+	/* before comms are checked: what comes meanwhile is for the next check */
+	fabric->births = READ_ONCE(fabric->node.view.births);
 	if (!again)
 		fabric->checked = fabric->changes;
 	fabric->check_at = reroute_check_groups(fabric, downs, !again);

@@ -288,6 +288,7 @@ static int start_join(struct tor_group *group)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
+	tor_comm_note_births(&group->comm);
 	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join);
 	if (!err)
 		tor_fabric_join_timer(fabric, join->a.repeat);
@@ -509,6 +510,7 @@ static int start_shrink(struct tor_group *group)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
+	tor_comm_note_births(&group->comm);
 	/* another thread may have shrunk it after that was checked */
 	err = fabric->dead ? -ENETDOWN : -EINVAL;
 	if (!fabric->dead && !test_bit(TOR_GROUP_SHRUNK, &from->flags))

@@ -12,16 +12,16 @@
 
 #define HASHED_AT_ONCE	4096		/* ranks */
 
-struct tor_epochs *tor_epochs_alloc(u32 room)
+struct tor_epochs *tor_epochs_alloc(u32 ranks)
 {
 	struct tor_epochs *epochs;
 
-	epochs = kvzalloc(struct_size(epochs, epoch, room), GFP_KERNEL_ACCOUNT);
+	epochs = kvzalloc(struct_size(epochs, epoch, ranks), GFP_KERNEL_ACCOUNT);
 	if (!epochs)
 		return NULL;
 	INIT_LIST_HEAD(&epochs->list);
 	refcount_set(&epochs->refs, 1);
-	epochs->room = room;
+	epochs->ranks = ranks;
 	return epochs;
 }
 
@@ -55,20 +55,38 @@ unlock:
 	return e;
 }
 
+/* Return a list of the first @ranks epochs: @own, or a copy, or NULL: no memory. */
+static struct tor_epochs *epochs_fit(struct tor_epochs *own, u32 ranks)
+{
+	struct tor_epochs *fit;
+
+	if (own->ranks == ranks)
+		return own;
+	fit = tor_epochs_alloc(ranks);
+	if (fit)
+		memcpy(fit->epoch, own->epoch, ranks * sizeof(*own->epoch));
+	return fit;
+}
+
 struct tor_epochs *tor_epochs_share(struct tor_fabric *fabric, struct tor_epochs *own, u32 ranks)
 {
-	struct tor_epochs *other;
+	struct tor_epochs *fit = epochs_fit(own, ranks), *other;
 
-	own->ranks = ranks;
-	own->hash = epochs_hash(own->epoch, ranks);
-	other = epochs_find(fabric, own);
-	if (!other)
+	if (!fit)
 		return own;
-	if (!memcmp(other->epoch, own->epoch, ranks * sizeof(*own->epoch)))
-		return other;
-	/* another list with this hash: this one stays the comm's own */
-	tor_epochs_put(fabric, other);
-	return own;
+	fit->hash = epochs_hash(fit->epoch, ranks);
+	other = epochs_find(fabric, fit);
+	if (!other)
+		return fit;
+	if (memcmp(other->epoch, fit->epoch, ranks * sizeof(*fit->epoch))) {
+		/* another list with this hash: this one stays the comm's own */
+		tor_epochs_put(fabric, other);
+		return fit;
+	}
+	/* nobody has seen it */
+	if (fit != own)
+		kvfree(fit);
+	return other;
 }
 
 void tor_epochs_put(struct tor_fabric *fabric, struct tor_epochs *epochs)
@@ -83,7 +101,9 @@ void tor_epochs_put(struct tor_fabric *fabric, struct tor_epochs *epochs)
 
 u64 tor_epochs_saved(const struct tor_epochs *epochs)
 {
-	u64 bytes = tor_epochs_bytes(epochs->room);
+	u64 bytes = tor_epochs_bytes(epochs->ranks);
+	/* 0: the comm has just given it up, for an equal one */
+	u32 refs = refcount_read(&epochs->refs) ?: 1;
 
-	return bytes - div_u64(bytes, refcount_read(&epochs->refs));
+	return bytes - div_u64(bytes, refs);
 }

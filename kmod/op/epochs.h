@@ -17,21 +17,22 @@ struct tor_fabric;
 /**
  * struct tor_epochs - a list of epochs
  * @list: of tor_fabric.epochs, once others may share it
- * @ranks, @hash: of what was agreed; @ranks of the @room entries in @epoch
+ * @ranks: number of entries; one that others may share has no more than were
+ *	agreed, or it would take memory that only its first comm was charged for
+ * @hash: of the entries, once others may share it
  * @epoch: by rank; constant once others may share it
  */
 struct tor_epochs {
 	struct list_head list;
 	refcount_t refs;
 	struct rcu_head rcu;
-	u32 room;
 	u32 ranks;
 	u32 hash;
 	u32 epoch[];
 };
 
 /* Return a list for an agreement to fill in, zeroed, or NULL. Context: may sleep. */
-struct tor_epochs *tor_epochs_alloc(u32 room);
+struct tor_epochs *tor_epochs_alloc(u32 ranks);
 
 /**
  * tor_epochs_share - share what was agreed
@@ -40,17 +41,18 @@ struct tor_epochs *tor_epochs_alloc(u32 room);
  * @ranks: number of ranks
  *
  * Context: may sleep.
- * Return: @own, or the equal list of another comm with a reference, for which the
- * caller gives up @own.
+ * Return: @own, or another list of @ranks entries with a reference, for which the
+ * caller gives up @own: that of an equal comm, or a copy of what was agreed. Without
+ * memory for such a copy @own is not shared.
  */
 struct tor_epochs *tor_epochs_share(struct tor_fabric *fabric, struct tor_epochs *own, u32 ranks);
 
 /* Give up a reference; frames may read the list for an RCU grace period. */
 void tor_epochs_put(struct tor_fabric *fabric, struct tor_epochs *epochs);
 
-static inline u64 tor_epochs_bytes(u32 room)
+static inline u64 tor_epochs_bytes(u32 ranks)
 {
-	return sizeof(struct tor_epochs) + (u64)room * sizeof(u32);
+	return sizeof(struct tor_epochs) + (u64)ranks * sizeof(u32);
 }
 
 /* Return how much memory less the list takes because others have it too. */

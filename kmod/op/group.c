@@ -437,6 +437,8 @@ void tor_group_share_epochs(struct tor_group *group)
 	WRITE_ONCE(group->epochs, shared);
 	/* its contents before it: readers go by the pointer, under RCU */
 	smp_store_release(&group->comm.epoch, shared->epoch);
+	/* an heir had room for all ranks before */
+	tor_group_uncharge(group, tor_epochs_bytes(own->ranks) - tor_epochs_bytes(shared->ranks));
 	tor_epochs_put(group->fabric, own);
 }
 

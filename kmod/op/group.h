@@ -445,8 +445,8 @@ int tor_group_alloc(struct tor_group *group, const char **why);
 
 /*
  * An agreement about @group is over: share its epochs with other groups if they
- * are equal. The group is charged as before, since another may outlive it. Context:
- * process, once.
+ * are equal. The group stays charged for those of its ranks, since it may outlive
+ * the others. Context: process, once.
  */
 void tor_group_share_epochs(struct tor_group *group);
 

@@ -310,7 +310,8 @@ int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_s
 /*
  * Take an op back because another thread closed the comm at the same time:
  * release its memory, and its place in the ring if no result was posted there.
- * The op has failed with the comm.
+ * The op has failed with the comm. Who would wait for it must not: at the end of
+ * that wait, before that of the op, nobody would release its memory any more.
  */
 static int take_back(struct tor_session *session, struct tor_slot *slot)
 {
@@ -318,9 +319,10 @@ static int take_back(struct tor_session *session, struct tor_slot *slot)
 
 	wait_event(group->wait, !tor_slot_runs(slot));
 	tor_slot_release(slot);
-	if (slot->dest != TOR_DEST_RING)
+	if (slot->dest == TOR_DEST_ASKED)
 		return 0;
-	tor_ring_give_back(session->ring);
+	if (slot->dest == TOR_DEST_RING)
+		tor_ring_give_back(session->ring);
 	return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 }
 
@@ -364,7 +366,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		return err;
 	}
 	series->next_seq++;
-	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || dest == TOR_DEST_AWAITED)
+	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags))
 		return 0;
 	err = take_back(session, slot);
 	if (err)

@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Comms of the same ranks share what is the same in each. One rank; for churn.sh and shrink.sh.
+ * Comms of the same ranks share what is the same in each. One rank, of four but for the last case; for churn.sh
+ * and shrink.sh.
  *
  *	alike	makes two on the fabric that TORCOLL_FABRIC says, compares what the first and the second add to
  *		the memory of rank 0's node, and uses the second after the first is closed
+ *	alike order
+ *		compares what the heir of a comm and one of the same ranks add to that memory, when the one and
+ *		when the other is made first
  *	alike heir
  *		makes one of node 0 alone, and shrinks it: frames are the same
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <torcoll.h>
 
-static int make(struct torcoll *t, const char *name, struct torcoll_comm **comm)
+/* @members: NULL: all. */
+static int make_of(struct torcoll *t, const char *name, const uint32_t *members, uint32_t size,
+		   struct torcoll_comm **comm)
 {
 	struct torcoll_comm_config config = {
 		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0),
 		.rank = TORCOLL_RANK_SELF,
-		.name = name,
+		.name = name, .members = members, .size = size,
 		.deadline_ns = torcoll_deadline(60000),
 	};
 
 	return torcoll_comm_create(t, &config, comm);
+}
+
+static int make(struct torcoll *t, const char *name, struct torcoll_comm **comm)
+{
+	return make_of(t, name, NULL, 0, comm);
 }
 
 /* As "node show" says it, or -1. */
@@ -63,6 +75,52 @@ static int compare(struct torcoll *t, struct torcoll_comm **first, struct torcol
 	printf("the first comm takes %ld bytes, the second %ld\n", one - before,
 	       both - one);
 	return before >= 0 && both > one && both - one < one - before ? 0 : -ERANGE;
+}
+
+/*
+ * The first of @members leaves, the others make an heir and a comm of theirs: the bytes of both, in
+ * *@bytes. All ranks are in @all.
+ */
+static int shrink_beside(struct torcoll *t, struct torcoll_comm *all, const uint32_t *members,
+			 bool heir_first, long *bytes)
+{
+	struct torcoll_comm *from = NULL, *heir = NULL, *same = NULL;
+	bool leaves = torcoll_comm_rank(all) == (int)members[0];
+	int err = make_of(t, "alike.from", members, 4, &from);
+
+	if (!err && leaves)
+		torcoll_comm_close(from);
+	if (!err)
+		err = use(all);
+	*bytes = -node_bytes();
+	if (!err && !leaves && heir_first)
+		err = torcoll_comm_shrink(from, torcoll_deadline(60000), &heir);
+	if (!err && !leaves)
+		err = make_of(t, "alike.same", members + 1, 3, &same);
+	if (!err && !leaves && !heir_first)
+		err = torcoll_comm_shrink(from, torcoll_deadline(60000), &heir);
+	*bytes += node_bytes();
+	return err ? err : use(all);
+}
+
+static int compare_orders(struct torcoll *t)
+{
+	/* lists that nothing else has: what is closed lingers */
+	static const uint32_t one[] = { 3, 0, 1, 2 }, other[] = { 3, 0, 2, 1 };
+	struct torcoll_comm *all = NULL;
+	long heir_first, heir_last;
+	int err = make(t, "alike.all", &all);
+
+	if (!err)
+		err = use(all);
+	if (!err)
+		err = shrink_beside(t, all, one, true, &heir_first);
+	if (!err)
+		err = shrink_beside(t, all, other, false, &heir_last);
+	if (err || torcoll_comm_rank(all))
+		return err;
+	printf("with the heir made first both take %ld bytes, made last %ld\n", heir_first, heir_last);
+	return heir_first > 0 && heir_first == heir_last ? 0 : -ERANGE;
 }
 
 /* The payload bytes of a frame, 0: an error. */
@@ -111,8 +169,10 @@ int main(int argc, char **argv)
 	struct torcoll *t;
 	int err = torcoll_open(&t);
 
-	if (!err)
-		err = argc == 2 && !strcmp(argv[1], "heir") ? compare_heir(t) : run(t);
+	if (!err && argc == 2 && !strcmp(argv[1], "order"))
+		err = compare_orders(t);
+	else if (!err)
+		err = argc == 2 ? compare_heir(t) : run(t);
 	if (err) {
 		fprintf(stderr, "alike: %s: %s\n", torcoll_strerror(err), torcoll_last_error());
 		return 1;

@@ -136,7 +136,7 @@ struct joiner {
 	unsigned int ranks, depth;
 	uint64_t deadline_ns;
 	int err;			/* out */
-	uint32_t comm, missing;		/* out */
+	uint32_t comm, rank, missing;	/* out */
 	pthread_t thread;
 };
 
@@ -159,6 +159,7 @@ static inline void *join(void *arg)
 
 	j->err = call(j->fd, TORCOLL_IOC_COMM_ADD, &add);
 	j->comm = add.comm;
+	j->rank = add.rank;
 	j->missing = add.missing;
 	return NULL;
 }

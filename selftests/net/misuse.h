@@ -14,12 +14,17 @@
 
 static struct rank rank[2];
 
-static inline void *map(void)
+static inline void *map_bytes(size_t bytes)
 {
-	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	need(p != MAP_FAILED, "no memory");
 	return p;
+}
+
+static inline void *map(void)
+{
+	return map_bytes(BYTES);
 }
 
 static inline void open_both(unsigned int depth, const char *name)

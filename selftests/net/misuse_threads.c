@@ -10,6 +10,8 @@
 #define THREADS	4		/* of a rank */
 #define ROUNDS	50
 #define CLOSINGS 50
+#define BLOCK	(256 << 10)	/* elements for each of three ranks: their node takes a while to have room for them */
+#define CLOSED	24
 
 struct worker {
 	pthread_t thread;
@@ -128,6 +130,108 @@ static void try_close_while_submitting(void)
 	for (i = 0; i < CLOSINGS; i++)
 		good &= close_at(i * 1000000ULL / CLOSINGS);
 	result(good, "closed__while_submitting");
+}
+
+/* Of three ranks, the first two on a node: the first leaves in the middle of its call, the last does not call. */
+static struct rank both[2];
+static bool calls;		/* the first is about to */
+
+static int exchange(unsigned int self, unsigned int flags)
+{
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .flags = flags, .comm = both[self].comm,
+		.wait_ns = flags & TORCOLL_OP_WAIT ? 1 : 0,
+		.collective = TORCOLL_ALLTOALL, .type = TORCOLL_I32, .count = 3 * BLOCK,
+		.send_addr = (uintptr_t)both[self].memory,
+		.recv_addr = (uintptr_t)(both[self].memory + 3 * BLOCK),
+	};
+
+	return call(both[self].fd, TORCOLL_IOC_SUBMIT, &submit);
+}
+
+/* Its wait ends at once, although the op goes on. Returns how long it took. */
+static void *exchange_without_end(void *arg)
+{
+	uint64_t begun = now_ns();
+
+	__atomic_store_n(&calls, true, __ATOMIC_RELEASE);
+	exchange(0, TORCOLL_OP_WAIT);
+	return (void *)(uintptr_t)(now_ns() - begun);
+}
+
+/* The first rank closes the comm at @ns of its call, of which it returns the length; the other keeps it, in @stays. */
+static uint64_t close_in_call(uint64_t ns, int stays[2])
+{
+	static const uint32_t members[] = { 0, 0, 1 };
+	struct torcoll_handle handle = { .size = sizeof(handle) };
+	struct torcoll_wait wait = { .size = sizeof(wait) };
+	struct joiner j[3] = {};
+	pthread_t thread;
+	unsigned int i;
+	uint64_t end;
+	void *took;
+
+	for (i = 0; i < 3; i++)
+		j[i] = (struct joiner){
+			.fd = open_on(members[i]), .name = "three", .members = members, .ranks = 3,
+			.depth = 4, .deadline_ns = now_ns() + 100 * NS_PER_S,
+		};
+	join_all(j, 3);
+	for (i = 0; i < 3; i++) {
+		need(!j[i].err, "comm: %s", sentence(j[i].fd));
+		if (j[i].rank == 2)
+			continue;
+		both[j[i].rank].fd = j[i].fd;
+		both[j[i].rank].comm = j[i].comm;
+	}
+	handle.handle = both[0].comm;
+	wait.comm = both[1].comm;
+	need(!exchange(1, 0), "the other's op: %s", sentence(both[1].fd));
+	calls = false;
+	need(!pthread_create(&thread, NULL, exchange_without_end, NULL), "no thread");
+	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
+		;
+	end = now_ns() + ns;
+	while (now_ns() < end)
+		;
+	call(both[0].fd, TORCOLL_IOC_COMM_DEL, &handle);
+	pthread_join(thread, &took);
+	need(!call(both[1].fd, TORCOLL_IOC_WAIT, &wait), "the other's op: %s", sentence(both[1].fd));
+	close(both[0].fd);
+	stays[0] = both[1].fd;
+	stays[1] = j[2].fd;
+	return (uintptr_t)took;
+}
+
+/* Whether no op, and nothing pinned, is charged to anyone. */
+static bool nothing_held(void)
+{
+	return !system("torcollctl -j limit show | jq -e 'all(.[] | select(.user); .ops + .pinned == 0)' >/dev/null");
+}
+
+/* An op that begins just as its rank leaves, and that its call does not wait for, keeps no memory. */
+static void try_close_in_call(void)
+{
+	int stays[CLOSED][2];
+	uint64_t took = 0;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		both[i].memory = map_bytes(6 * BLOCK * sizeof(int32_t));
+		memset(both[i].memory, 1, 6 * BLOCK * sizeof(int32_t));
+	}
+	/* the first call also makes tables of plans */
+	for (i = 0; i < 2; i++)
+		took = close_in_call(NS_PER_S / 2, stays[i]);
+	for (; i < CLOSED; i++)
+		close_in_call(i * took / CLOSED, stays[i]);
+	result(nothing_held(), "closed__in_a_call_that_does_not_wait");
+	for (i = 0; i < CLOSED; i++) {
+		close(stays[i][0]);
+		close(stays[i][1]);
+	}
+	for (i = 0; i < 2; i++)
+		munmap(both[i].memory, 6 * BLOCK * sizeof(int32_t));
 }
 
 static volatile sig_atomic_t signals;
@@ -458,6 +562,7 @@ int main(void)
 	try_threads(THREADS);
 	try_threads(1);
 	try_close_while_submitting();
+	try_close_in_call();
 	try_wait_elsewhere();
 	try_slot_of_awaited();
 	try_any_but_awaited();

@@ -190,6 +190,7 @@ void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
 void *tor_env_table_alloc(size_t n)
 {
 	host.table_allocs++;
+	host.table_bytes += n;
 	return tor_env_alloc(n);
 }
 

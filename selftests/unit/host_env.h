@@ -57,6 +57,7 @@ struct host {
 	u64 kept;			/* bytes that tor_env_keep() has allowed */
 	u64 keep_most;			/* and allows at most */
 	u32 table_allocs;		/* those that might have slept */
+	u64 table_bytes;		/* of these */
 	u32 fail_after;			/* allocations that succeed, then all fail; ~0: never */
 	u64 fail_mask;			/* bit i: allocation i (of the first 64) fails */
 

@@ -276,8 +276,7 @@ static void make_comm(u32 node, u32 ranks, const u32 *nodes)
 	m->from.member = m->from_member;
 	m->from.order = m->from_order;
 	m->from.epoch = m->from_epoch;
-	m->from.births = m->node.view.births;
-	m->from.is_watched = true;
+	tor_comm_note_births(&m->from);
 	m->from.rank = tor_comm_rank(&m->from, node);
 	for (i = 0; i < ranks; i++)
 		m->from_epoch[i] = member[nodes[i]].node.epoch;

@@ -162,6 +162,25 @@ static void tor_shrink__restarted_node_is_dead(void **state)
 	assert_shrunk();
 }
 
+/* The comm failed at once, before anyone looked after its ranks. */
+static void tor_shrink__restarted_node_of_a_short_comm(void **state)
+{
+	struct tor_watch at_once = {};
+	u32 i;
+
+	member[4].left = true;
+	member[4].node.epoch++;
+	for (i = 0; i < NODES; i++) {
+		tor_comm_fail(&ctx, &member[i].from, -ECANCELED, 0, 0);
+		assert_true(tor_comm_watch(&ctx, &member[i].from, routes, &at_once));
+		if (i != 4)
+			hear_of(&member[i], 4, member[4].node.epoch);
+	}
+	call_everywhere();
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+}
+
 /* A record of a node's former life comes late, to one rank or to the chief, and is mended: nobody is out, nobody waits. */
 static void tor_shrink__a_record_of_a_former_life(void **state)
 {
@@ -609,6 +628,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__out_of_reach_for_a_moment),
 		SHRINK_TEST(tor_shrink__out_of_reach_for_too_long),
 		SHRINK_TEST(tor_shrink__restarted_node_is_dead),
+		SHRINK_TEST(tor_shrink__restarted_node_of_a_short_comm),
 		SHRINK_TEST(tor_shrink__a_record_of_a_former_life),
 		SHRINK_TEST(tor_shrink_start__twice_on_a_node),
 		SHRINK_TEST(tor_shrink__the_chief_dies_at_any_moment),

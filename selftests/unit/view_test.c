@@ -600,6 +600,16 @@ static void tor_cable_hello__flapping_is_bounded(void **state)
 	check_views();
 }
 
+/* What a user is charged for. */
+static void tor_view_bytes__all_that_is_allocated(void **state)
+{
+	struct tor_view view;
+
+	assert_int_equal(tor_view_init(&view, 100), 0);
+	assert_int_equal(host.table_bytes, tor_view_bytes(100));
+	tor_view_destroy(&view);
+}
+
 #define VIEW_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -621,6 +631,7 @@ int main(void)
 		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),
 		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),
 		VIEW_TEST(tor_cable_hello__flapping_is_bounded),
+		VIEW_TEST(tor_view_bytes__all_that_is_allocated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,7 @@ static int setup(void **state)
 	memset(away, 0, sizeof(away));
 	comm.away = away;
 	comm.error_rank = TOR_NO_RANK;
+	tor_comm_note_births(&comm);
 	assert_int_equal(watch(), 0);
 	return 0;
 }
@@ -199,6 +200,28 @@ static void tor_comm_watch__restarted(void **state)
 	assert_int_equal(comm.error_rank, 7);
 }
 
+/* While the ranks agreed, which nobody noticed: it has accepted the comm, and is not the one that did. */
+static void tor_comm_watch__restarted_before_it_was_watched(void **state)
+{
+	tor_comm_note_births(&comm);
+	learn(7, 777, 0);
+	ctx.now = watch();
+	watch();
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 7);
+}
+
+/* Nodes that a neighbour has made up, or that restart for ever, hide nobody's restart, however many these were. */
+static void tor_comm_watch__restarted_after_very_many(void **state)
+{
+	node.view.births += 0x80000000;
+	learn(7, 777, 0);
+	ctx.now = watch();
+	watch();
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 7);
+}
+
 /* A record of a node's former life came late, and the node said so. */
 static void tor_comm_watch__former_life(void **state)
 {
@@ -280,7 +303,7 @@ static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
 
 	comm.member = member;
 	comm.ranks = 3;
-	comm.is_watched = false;
+	tor_comm_note_births(&comm);
 	epoch[1] = HOST_EPOCH(1);
 	epoch[2] = HOST_EPOCH(10);
 	assert_int_equal(watch(), 0);
@@ -302,6 +325,8 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__being_created),
 		WATCH_TEST(tor_comm_watch__alone),
 		WATCH_TEST(tor_comm_watch__restarted),
+		WATCH_TEST(tor_comm_watch__restarted_before_it_was_watched),
+		WATCH_TEST(tor_comm_watch__restarted_after_very_many),
 		WATCH_TEST(tor_comm_watch__former_life),
 		WATCH_TEST(tor_comm_watch__another_is_lost_meanwhile),
 		WATCH_TEST(tor_comm_watch__dead_behind_one_that_flaps),

@@ -132,7 +132,6 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	struct sim_rank *r = container_of(join, struct sim_rank, join);
 	u32 i, k;
 
-	r->core.node = &r->node->core;
 	r->core.tag = join->a.tag;
 	r->core.generation = join->a.generation;
 	r->core.ranks = join->a.ranks;
@@ -222,6 +221,8 @@ static void call_join(void *arg)
 		return;
 	r->joining = true;
 	sim_enter(&ctx, r->node);
+	r->core.node = &r->node->core;
+	tor_comm_note_births(&r->core);
 	tor_join_prepare(&r->join, name, len, "secret", 6);
 	if (tor_join_start(&ctx.core, &r->join))
 		sim_fail("rank %u cannot start to join", r->number);

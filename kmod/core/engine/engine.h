@@ -109,7 +109,7 @@ enum tor_explained {
  * @chooser: tables of AUTO, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created: see
  *	tor_comm_agreed()
- * @births: of this node's view when it was watched first; with @is_watched
+ * @births: of this node's view when the agreement about the comm began
  * @joined: its creation is complete here; until then the comm waits for an
  *	unreachable rank as for one that has not called
  * @lost_since: when ranks were found unreachable, or their nodes restarted, of
@@ -149,8 +149,7 @@ struct tor_comm {
 	u32 speaker;
 	const struct tor_chooser *chooser;
 	const u32 *epoch;
-	u32 births;
-	bool is_watched;
+	u64 births;
 	bool joined;
 	u64 lost_since;
 	u32 *away;
@@ -606,7 +605,16 @@ bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 /* Return how long a rank may be unreachable without consequence, ns. */
 u64 tor_watch_grace(const struct tor_node *node);
 
-/* Return whether the node of @rank restarted since the comm was created. */
+/*
+ * The agreement about the comm begins: nodes that restart from now on are not those
+ * that agree. Context: the node's lock.
+ */
+static inline void tor_comm_note_births(struct tor_comm *comm)
+{
+	comm->births = comm->node->view.births;
+}
+
+/* Return whether the node of @rank restarted since the agreement about the comm began. */
 bool tor_comm_restarted(const struct tor_comm *comm, u32 rank);
 
 /* Return the digest of a call, never 0. */

@@ -20,7 +20,7 @@ bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
 	u32 there = tor_comm_node(comm, rank);
 
 	/* earlier knowledge about the node does not concern the comm */
-	return comm->is_watched && rank != comm->rank &&
+	return rank != comm->rank &&
 	       tor_view_born_since(view, there, comm->births) &&
 	       view->entry[there].epoch != tor_comm_agreed(comm, rank);
 }
@@ -119,10 +119,6 @@ bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 	pass->when = 0;
 	if (tor_comm_failed(comm))
 		return true;
-	if (!comm->is_watched) {
-		comm->births = comm->node->view.births;
-		comm->is_watched = true;
-	}
 	for (; pass->rank < comm->ranks; pass->rank++) {
 		if (!steps--)
 			return false;

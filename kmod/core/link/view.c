@@ -2,6 +2,13 @@
 /* A node's view of the links of all nodes. See view.h. */
 #include "core/link/view.h"
 
+u64 tor_view_bytes(u32 nodes)
+{
+	const struct tor_view *view;
+
+	return (u64)nodes * (sizeof(*view->entry) + sizeof(*view->born));
+}
+
 int tor_view_init(struct tor_view *view, u32 nodes)
 {
 	u32 i;
@@ -81,8 +88,10 @@ static void view_store(struct tor_view *view, const struct tor_record *r)
 	view_note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
 	view->digest ^= view_digest(view, r->node);
-	if (r->epoch != e->epoch)
-		view->born[r->node] = ++view->births;
+	if (r->epoch != e->epoch) {
+		WRITE_ONCE(view->births, view->births + 1);
+		view->born[r->node] = view->births;
+	}
 	e->epoch = r->epoch;
 	e->seq = r->seq;
 	e->dead = r->dead;

@@ -56,7 +56,8 @@ struct tor_view_entry {
  * struct tor_view - the records of all nodes
  * @entry: by node
  * @born: by node: which of @births its epoch was
- * @births: changes of epochs, of nodes not known before included
+ * @births: changes of epochs, of nodes not known before included; a neighbour can
+ *	make them up at any rate, so they must not come round
  * @news: entries that no hello on all cables has carried since they were news
  * @tell: other entries to send, in turn
  * @nodes: number of entries
@@ -77,8 +78,8 @@ struct tor_view_entry {
  */
 struct tor_view {
 	struct tor_view_entry *entry;
-	u32 *born;
-	u32 births;
+	u64 *born;
+	u64 births;
 	struct list_head news;
 	struct list_head tell;
 	u32 nodes;
@@ -94,6 +95,9 @@ struct tor_view {
 	u32 scanned;
 };
 
+/* Return the memory of a view of a fabric of @nodes. */
+u64 tor_view_bytes(u32 nodes);
+
 /*
  * Set up an empty view of a fabric of @nodes. Context: may sleep. Return: 0 or
  * -ENOMEM.
@@ -108,9 +112,9 @@ void tor_view_destroy(struct tor_view *view);
 void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame);
 
 /* Return whether the epoch of @node is another than after @births changes. */
-static inline bool tor_view_born_since(const struct tor_view *view, u32 node, u32 births)
+static inline bool tor_view_born_since(const struct tor_view *view, u32 node, u64 births)
 {
-	return (s32)(view->born[node] - births) > 0;
+	return view->born[node] > births;
 }
 
 enum tor_view_news {
