@@ -52,16 +52,13 @@ static void note_success(void)
 
 /*
  * Whether a join failed of something that other ranks are the cause of, or hear of:
- * the errors of a comm's creation that go by frames, and those of ranks that are gone.
- * This rank can join others.
+ * the errors of a comm's creation that go by frames. This rank can join others.
  */
 static bool is_of_others(int err)
 {
 	switch (err) {
 	case -EACCES:
 	case -ECONNABORTED:
-	case -EHOSTDOWN:
-	case -EHOSTUNREACH:
 	case -EPROTO:
 	case -ETIMEDOUT:
 		return true;
