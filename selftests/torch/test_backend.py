@@ -24,7 +24,7 @@ import torch.distributed as dist
 
 import _torcoll_torch
 from conftest import Fake
-from torcoll._names import Collective
+from torcoll._names import FEATURES, Collective
 
 FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
 
@@ -34,6 +34,8 @@ def fake() -> Iterator[Fake]:
     f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
     f.lib.fake_reset()
     f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
+    # with which the library starts an op and waits for it by one call, whether there are threads or not
+    f.state.features |= FEATURES["wait-ns"]
     yield f
     f.complete(100)
 
