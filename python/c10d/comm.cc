@@ -13,6 +13,7 @@
  */
 #include "comm.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
 #include <mutex>
@@ -154,12 +155,24 @@ static void store_set(c10d::Store &store, const std::string &key, const std::str
 	store.set(key, std::vector<uint8_t>(value.begin(), value.end()));
 }
 
+/*
+ * The longest time that a store waits: none is 0 to some of PyTorch's, and less to
+ * others; and TCPStore polls, for milliseconds that are an int.
+ */
+static const std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
+
+/* A timeout for a store; none: 0 or less. */
+static std::chrono::milliseconds store_timeout(std::chrono::milliseconds timeout)
+{
+	return timeout.count() > 0 ? std::min(timeout, kLongest) : kLongest;
+}
+
 /* What it has under a key, once it is there. */
 static std::string store_await(c10d::Store &store, const std::string &key,
 			       std::chrono::milliseconds timeout)
 {
 	try {
-		store.wait({key}, timeout);
+		store.wait({key}, store_timeout(timeout));
 
 		std::vector<uint8_t> bytes = store.get(key);
 

@@ -44,6 +44,11 @@ def group_new() -> Any:
     return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=60))
 
 
+def join_later(store: Any, rank: int, ranks: int, seconds: float) -> Callable[[], Any]:
+    """What joins a group."""
+    return functools.partial(_torcoll_torch.backend_new, store, rank, ranks, datetime.timedelta(seconds=seconds))
+
+
 @pytest.fixture
 def group(fake: Fake) -> Any:
     made = group_new()
@@ -261,18 +266,18 @@ def test_monitored__no_time_is_no_time(fake: Fake) -> None:
     assert fake.calls("abort") == 1
 
 
-@pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
-def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:
+def pair_new() -> list[Any]:
     store = dist.HashStore()
     got: list[Any] = []
-
-    def join(rank: int) -> Any:
-        return _torcoll_torch.backend_new(store, rank, 2, datetime.timedelta(seconds=20))
-
-    threads = [started(functools.partial(join, rank), got) for rank in (0, 1)]
+    threads = [started(join_later(store, rank, 2, 20), got) for rank in (0, 1)]
     for thread in threads:
         thread.join()
-    group = next(made for made in got if made.rank() == 1)
+    return sorted(got, key=lambda group: int(group.rank()))
+
+
+@pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
+def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:
+    group = pair_new()[1]
     before = time.monotonic_ns()
     group.monitored_barrier(milliseconds(-1 if timeout is None else 1000 * timeout), False)
     assert (fake.last.collective, fake.last.peer) == (Collective.RECV, 0)
@@ -310,6 +315,40 @@ def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
     fake.state.in_fabric = False
     with pytest.raises(RuntimeError, match="torcoll: fabrics of this host: "):
         _torcoll_torch.backend_new(Store(), 0, 1, datetime.timedelta(seconds=60))
+
+
+class Impatient(Store):
+    """Waits as TCPStore: for no time if that is 0, and by poll(), whose milliseconds are an int."""
+
+    def wait(self, keys: list[str], timeout: Any = None) -> None:
+        if not milliseconds(0) < timeout < milliseconds(2**31):
+            raise RuntimeError(f"wait timeout after {timeout}")
+        self.real.wait(keys, timeout)
+
+
+@pytest.mark.parametrize("days", [-1, 0, 25, 100 * 365])
+def test_store__that_can_only_wait_for_so_long(fake: Fake, days: int) -> None:
+    got: list[Any] = []
+    store = Impatient()
+    first = started(join_later(store, 0, 2, days * 86400), got)
+    time.sleep(0.2)
+    other = started(join_later(store, 1, 2, days * 86400), got)
+    first.join(10)
+    other.join(10)
+    assert {made.rank() for made in got} == {0, 1}
+
+
+def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
+    got: list[Any] = []
+    plain = {} if torch.__version__.startswith("1.") else {"use_libuv": False}
+    server = dist.TCPStore("127.0.0.1", 0, 2, True, milliseconds(2000), wait_for_workers=False, **plain)
+    client = dist.TCPStore("127.0.0.1", server.port, 2, False, milliseconds(2000), wait_for_workers=False, **plain)
+    first = started(join_later(server, 0, 2, 0), got)
+    time.sleep(3)
+    other = started(join_later(client, 1, 2, 0), got)
+    first.join(10)
+    other.join(10)
+    assert {made.rank() for made in got} == {0, 1}
 
 
 # ---- fabrics ----
