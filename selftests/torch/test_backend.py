@@ -40,8 +40,8 @@ def fake() -> Iterator[Fake]:
     f.complete(100)
 
 
-def group_new() -> Any:
-    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=60))
+def group_new(seconds: float = 60) -> Any:
+    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=seconds))
 
 
 def join_later(store: Any, rank: int, ranks: int, seconds: float) -> Callable[[], Any]:
@@ -541,6 +541,12 @@ def mapped() -> int:
         return int(statm.read().split()[0]) * resource.getpagesize()
 
 
+def slots(fake: Fake, n: int) -> None:
+    """The module has so many, and lets the library queue what it has none for; before a group."""
+    fake.state.features |= FEATURES["ring"] | FEATURES["try"]
+    fake.state.depth = n
+
+
 class NoThreads:
     """No memory for stacks: threads take those that the C library has left of others, then there is a limit."""
 
@@ -594,4 +600,52 @@ def dropped_without_threads(fake: Fake) -> None:
 
 @pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads])
 def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
+    in_a_child(case)
+
+
+# ---- calls that wait for a slot ----
+
+def fails_behind_another_comm(fake: Fake) -> None:
+    """What the library fails, since its time has passed, is no event; another comm's call waits before it."""
+    slots(fake, 1)
+    group, late = group_new(), group_new(0.05)
+    fake.state.hold = True
+    running, other = group.allreduce([torch.zeros(4)]), group.allreduce([torch.zeros(4)])
+    # a thread sleeps until there is a slot
+    time.sleep(0.05)
+    future = late.allreduce([torch.zeros(4)]).get_future()
+    until(future.done)
+    with pytest.raises(RuntimeError, match="no slot became free before its deadline"):
+        future.wait()
+    assert not other.is_completed() and not running.is_completed()
+    fake.complete()
+    until(lambda: fake.complete() > 0)
+    assert other.get_future().wait() and running.wait()
+
+
+def cost_of_one(fake: Fake, n: int) -> float:
+    """Start so many calls, and complete 200 of them, one after another. Return s that other threads take for each."""
+    group, done = group_new(), 0
+    for _ in range(n):
+        group.allreduce([torch.zeros(1)])
+    began = time.process_time() - time.thread_time()
+    end = time.monotonic() + 10
+    while done < 200:
+        assert time.monotonic() < end
+        done += fake.complete()
+        time.sleep(0.00001)
+    return (time.process_time() - time.thread_time() - began) / done
+
+
+def many_cost_what_few_do(fake: Fake) -> None:
+    """Of those that wait the first is looked at."""
+    slots(fake, 8)
+    fake.state.hold = True
+    few, many = cost_of_one(fake, 250), cost_of_one(fake, 10000)
+    print(f"{few * 1e6:.0f} us each of 250, {many * 1e6:.0f} of 10000")
+    assert many < 3 * few
+
+
+@pytest.mark.parametrize("case", [fails_behind_another_comm, many_cost_what_few_do])
+def test_slots(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
