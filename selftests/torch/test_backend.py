@@ -351,6 +351,32 @@ def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
     assert {made.rank() for made in got} == {0, 1}
 
 
+# Rank 2 does not come; rank 0 tells the other so, and then waits for who has not heard it.
+
+def told_who_is_missing(first_s: float, other_s: float) -> float:
+    """Let ranks 0 and 1 begin then. Return when rank 1 had been told."""
+    got: list[Any] = []
+    threads = {}
+    store, began = dist.HashStore(), time.monotonic()
+    for rank, start_s in sorted(enumerate((first_s, other_s)), key=lambda one: one[1]):
+        time.sleep(max(0, began + start_s - time.monotonic()))
+        threads[rank] = started(join_later(store, rank, 3, 1), got)
+    threads[1].join()
+    told_s = time.monotonic() - began
+    assert "torcoll: rank 2: the store has no key" in str(got[0])
+    threads[0].join()
+    assert "torcoll: rank 2: the store has no key" in str(got[1])
+    return told_s
+
+
+def test_store__one_timeout_for_all_ranks(fake: Fake) -> None:
+    assert told_who_is_missing(0, 0.7) < 1.5
+
+
+def test_store__rank_0_that_begins_later_tells_who_is_missing(fake: Fake) -> None:
+    assert told_who_is_missing(0.5, 0) > 1.4
+
+
 # ---- fabrics ----
 
 def test_fabric__0_is_a_key(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
