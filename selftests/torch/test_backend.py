@@ -24,7 +24,7 @@ import torch.distributed as dist
 
 import _torcoll_torch
 from conftest import Fake
-from torcoll._names import FEATURES, Collective
+from torcoll._names import FEATURES, TYPES, Collective
 
 FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
 
@@ -285,6 +285,13 @@ def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any
         assert not fake.last.deadline_ns
     else:
         assert before + longest * 10**9 <= fake.last.deadline_ns <= time.monotonic_ns() + longest * 10**9
+
+
+def test_monitored__signals_are_no_tensors(fake: Fake) -> None:
+    """A program's message of a byte would be taken for one of a byte, and its tag for one of TORCOLL_2INT."""
+    for group, collective in zip(pair_new(), (Collective.SEND, Collective.RECV)):
+        group.monitored_barrier(milliseconds(5000), False)
+        assert (fake.last.collective, fake.last.type, fake.last.count) == (collective, TYPES["2int"], 2)
 
 
 # ---- stores ----
