@@ -631,7 +631,24 @@ def dropped_without_threads(fake: Fake) -> None:
     assert is_filled(x)
 
 
-@pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads])
+def queued_without_threads(fake: Fake) -> None:
+    got: list[Any] = []
+    slots(fake, 1)
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+    first = group.allreduce([torch.zeros(4)])
+    with NoThreads():
+        # it is not refused: the other ranks count on it, and who waits for it starts it
+        second = group.allreduce([x])
+    fake.complete()
+    waiter = started(second.wait, got)
+    until(lambda: fake.complete() > 0)
+    waiter.join(10)
+    assert got == [True] and is_filled(x) and first.wait()
+
+
+@pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads,
+                                  queued_without_threads])
 def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
 
