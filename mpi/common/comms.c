@@ -13,12 +13,13 @@
 #include "wait.h"
 
 /*
- * Comms that are open, how many there were when this process was refused one, why,
- * and when to ask again all the same: others of the user may have closed theirs, or
- * the limit been raised. A refusal costs the others up to a timeout, so that they
- * spend a twentieth of their time at most.
+ * Comms that are open, how many there were when this process was refused one, how
+ * many ranks that was to have, as memory is limited too, why, and when to ask again
+ * all the same: others of the user may have closed theirs, or the limit been raised.
+ * A refusal costs the others up to a timeout, so that they spend a twentieth of their
+ * time at most.
  */
-static uint32_t open_comms, too_many = UINT32_MAX;
+static uint32_t open_comms, too_many = UINT32_MAX, too_large;
 static enum tmpi_able refusal;
 static uint64_t again_ns;
 
@@ -30,7 +31,7 @@ static uint64_t milliseconds(uint64_t seconds)
 	return seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds;
 }
 
-static void note_refusal(int err, uint64_t timeout)
+static void note_refusal(int err, uint32_t ranks, uint64_t timeout)
 {
 	uint64_t pause = timeout > UINT64_MAX / AGAIN_TIMEOUTS ? UINT64_MAX : AGAIN_TIMEOUTS * timeout;
 
@@ -38,30 +39,29 @@ static void note_refusal(int err, uint64_t timeout)
 		pause = AGAIN_MIN_S;
 	__atomic_store_n(&refusal, tmpi_able(err), __ATOMIC_RELAXED);
 	__atomic_store_n(&again_ns, torcoll_deadline(milliseconds(pause)), __ATOMIC_RELAXED);
+	__atomic_store_n(&too_large, ranks, __ATOMIC_RELAXED);
 	__atomic_store_n(&too_many, __atomic_load_n(&open_comms, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* What was given when as many were too many shows that there is room again. */
-static void note_success(void)
+/* What was given to as many ranks when as many were too many shows that there is room again. */
+static void note_success(uint32_t ranks)
 {
 	uint32_t open = __atomic_fetch_add(&open_comms, 1, __ATOMIC_RELAXED);
 
-	if (open >= __atomic_load_n(&too_many, __ATOMIC_RELAXED))
+	if (open >= __atomic_load_n(&too_many, __ATOMIC_RELAXED) &&
+	    ranks >= __atomic_load_n(&too_large, __ATOMIC_RELAXED))
 		__atomic_store_n(&too_many, UINT32_MAX, __ATOMIC_RELAXED);
 }
 
 /*
  * Whether a join failed of something that other ranks are the cause of, or hear of:
- * the errors of a comm's creation that go by frames, and those of ranks that are gone.
- * This rank can join others.
+ * the errors of a comm's creation that go by frames. This rank can join others.
  */
 static bool is_of_others(int err)
 {
 	switch (err) {
 	case -EACCES:
 	case -ECONNABORTED:
-	case -EHOSTDOWN:
-	case -EHOSTUNREACH:
 	case -EPROTO:
 	case -ETIMEDOUT:
 		return true;
@@ -70,17 +70,18 @@ static bool is_of_others(int err)
 	}
 }
 
-static void note_join(int err, uint64_t timeout)
+static void note_join(int err, uint32_t ranks, uint64_t timeout)
 {
 	if (!err)
-		note_success();
+		note_success(ranks);
 	else if (!is_of_others(err))
-		note_refusal(err, timeout);
+		note_refusal(err, ranks, timeout);
 }
 
-enum tmpi_able tmpi_may_ask(void)
+enum tmpi_able tmpi_may_ask(uint32_t ranks)
 {
-	if (__atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
+	if (ranks < __atomic_load_n(&too_large, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
 		    __atomic_load_n(&too_many, __ATOMIC_RELAXED) ||
 	    torcoll_deadline(0) >= __atomic_load_n(&again_ns, __ATOMIC_RELAXED))
 		return TMPI_ABLE;
@@ -183,5 +184,5 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->config.deadline_ns = deadline_in(timeout);
 	join_wait(join);
 	join->config.secret = NULL;
-	note_join(join->err, timeout);
+	note_join(join->err, join->config.size, timeout);
 }

@@ -27,7 +27,7 @@ static inline enum tmpi_able tmpi_able(int err)
 
 /* What the user is told of a communicator for whose comm a rank has no room. */
 #define TMPI_NO_ROOM \
-	"gets no comm, and so it may be with others made later: at a rank a limit of the user is reached (torcollctl limit)"
+	"gets no comm, and so it may be with others of as many ranks made later: at a rank the user's limit of comms, or of kernel memory, is reached (torcollctl limit)"
 
 /**
  * struct tmpi_join - making a comm
@@ -83,17 +83,19 @@ void tmpi_close(struct torcoll_comm *comm);
 
 /**
  * tmpi_may_ask - whether to ask for another comm
+ * @ranks: its ranks
  *
- * A user's comms are limited, as are other things that they need, and a refusal costs
- * the other ranks the time that they wait for this one, of which they are told
- * nothing: so a process that was refused one asks when it has fewer comms than it had
- * then, or 20 times the timeout later, 5 minutes at least.
+ * A user's comms are limited, as is the kernel memory that they take, which grows with
+ * their ranks, and other things. A refusal costs the other ranks the time that they
+ * wait for this one, of which they are told nothing: so a process that was refused one
+ * asks for one of fewer ranks, when it has fewer comms than it had then, or 20 times
+ * the timeout later, 5 minutes at least.
  *
  * Return: TMPI_ABLE, or what the refusal was.
  */
-enum tmpi_able tmpi_may_ask(void);
+enum tmpi_able tmpi_may_ask(uint32_t ranks);
 
 /* What a rank says of itself that may not ask. */
-#define TMPI_WAS_REFUSED	"this rank was refused a comm when it had as many as now"
+#define TMPI_WAS_REFUSED	"this rank was refused a comm of as many ranks, or fewer, when it had as many comms as now"
 
 #endif

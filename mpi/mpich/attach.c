@@ -42,9 +42,9 @@ static void place_find(struct place *place)
 }
 
 /* Where there is a fabric, all that this rank needs to join is here before the others count on it. */
-static enum tmpi_able place_prepare(const struct place *own, struct tmpi_join *join)
+static enum tmpi_able place_prepare(const struct place *own, uint32_t ranks, struct tmpi_join *join)
 {
-	return !own->nodes || tmpi_join_prepare(join) ? tmpi_may_ask() : TMPI_UNABLE;
+	return !own->nodes || tmpi_join_prepare(join) ? tmpi_may_ask(ranks) : TMPI_UNABLE;
 }
 
 /* Tell all ranks. */
@@ -53,7 +53,7 @@ static bool place_all(const struct preload_comm *c, struct place *all, struct tm
 	struct place own = { 0 };
 
 	place_find(&own);
-	own.able = place_prepare(&own, join);
+	own.able = place_prepare(&own, c->size, join);
 	if (!c->rank && getrandom(own.drawn, sizeof(own.drawn), 0) != sizeof(own.drawn))
 		own.nodes = 0;
 	return PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm) ==
@@ -151,8 +151,8 @@ static void attach_without(const struct preload_comm *c, enum tmpi_able able,
 			   const struct tmpi_join *join)
 {
 	tell_not_taken(c, able, join->err ? join->why :
-				tmpi_may_ask() == TMPI_ABLE ? "not all ranks can join its comm" :
-							      TMPI_WAS_REFUSED);
+				tmpi_may_ask(c->size) == TMPI_ABLE ?
+				"not all ranks can join its comm" : TMPI_WAS_REFUSED);
 }
 
 static void attach_all(struct preload_comm *c, struct place *all, uint32_t *nodes)

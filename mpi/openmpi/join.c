@@ -53,7 +53,7 @@ static const char *join_prepare(struct coll_torcoll_module *m, struct tmpi_join 
 				bool has_memory, uint64_t *drawn, size_t bytes)
 {
 	bool prepared = tmpi_join_prepare(join), has_drawn = join_draw(m, drawn, bytes);
-	enum tmpi_able asks = tmpi_may_ask(), all;
+	enum tmpi_able asks = tmpi_may_ask(join->config.size), all;
 
 	all = join_agree(m, has_memory && prepared && has_drawn ? asks : TMPI_UNABLE);
 	m->short_of_comms |= all == TMPI_HAS_NO_ROOM;

@@ -50,8 +50,13 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 	sequence_++;
 	queued = d.call->is_queued();
 	work = c10::make_intrusive<Work>(rank_, d.type, d.title, inputs, std::move(d.call));
-	if (queued)
+	if (!queued)
+		return work;
+	try {
 		work->hand_over();
+	} catch (const std::exception &) {
+		/* no thread: who waits for the work, or drops it, starts the op, on which other ranks count */
+	}
 	return work;
 }
 

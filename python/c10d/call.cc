@@ -253,6 +253,26 @@ bool Call::is_queued() const
 			   [](const torcoll_request &r) { return torcoll__request_is_job(&r); });
 }
 
+bool Call::waits_for_slot() const
+{
+	const torcoll_request *last;
+
+	if (complete_ == started_)
+		return false;
+	last = &requests_[started_ - 1];
+	return torcoll__request_is_job(last) &&
+	       torcoll_request_algorithm(last) == TORCOLL_ALGO_AUTO;
+}
+
+Series Call::series() const
+{
+	const torcoll_op &op = ops_[0];
+
+	if (op.collective == TORCOLL_SEND || op.collective == TORCOLL_RECV)
+		return {comm_->comm, op.collective, op.peer};
+	return {comm_->comm, TORCOLL_COLL_NONE, 0};
+}
+
 /* Whether an op is complete, by what a test or a wait of it returned. */
 bool Call::ended(int status)
 {
@@ -281,11 +301,11 @@ bool Call::wait(uint64_t deadline_ns)
 	return true;
 }
 
-void Call::sleep(int fd)
+void Call::sleep(int fd, uint64_t deadline_ns)
 {
 	pollfd readable = {fd, POLLIN, 0};
 
-	ended(torcoll_wait_fds(&requests_[complete_], &readable, 1, 0));
+	ended(torcoll_wait_fds(&requests_[complete_], &readable, 1, deadline_ns));
 }
 
 std::exception_ptr Call::finish()

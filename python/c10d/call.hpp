@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "comm.hpp"
@@ -23,6 +24,9 @@ namespace tortorch {
 
 /* Blocks of a vector: their lengths in elements of the op. */
 using Counts = std::vector<uint64_t>;
+
+/* Of a comm's ops, those that start in the order of their calls: collectives, or messages to or from a rank. */
+using Series = std::tuple<const torcoll_comm *, torcoll_collective, uint32_t>;
 
 class Call {
 public:
@@ -50,12 +54,18 @@ public:
 	/* Whether the library had to queue an op, which only a thread that waits or tests starts. */
 	bool is_queued() const;
 
+	/* Whether it still has one that waits for a slot, and with it all calls of the series that follow. */
+	bool waits_for_slot() const;
+
+	/* Of the ops, all of which are of one. There is one at least. */
+	Series series() const;
+
 	/* Look whether all ops are complete; wait for that, until a time of torcoll_deadline(), 0: none. */
 	bool test();
 	bool wait(uint64_t deadline_ns);
 
-	/* Sleep until an op is complete, or a descriptor is readable. */
-	void sleep(int fd);
+	/* Sleep until an op is complete, a descriptor is readable, or a time of torcoll_deadline(); 0: none. */
+	void sleep(int fd, uint64_t deadline_ns);
 
 	/* Leave the tensors of which the ops have copies as they are. */
 	void forget_results() { pieces_.clear(); }

@@ -13,6 +13,7 @@
  */
 #include "comm.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
 #include <mutex>
@@ -35,7 +36,10 @@ namespace tortorch {
 static const uint32_t kDepth = 8;
 static const uint32_t kFabricsMax = 64;
 static const size_t kSentenceMax = 512;
-/* How long the first rank waits for the others before it fails. */
+/*
+ * How long the first rank, whose process may have the store, waits for the others to
+ * read that there is no comm; and how much longer than its time they wait for its word.
+ */
 static const auto kTold = std::chrono::milliseconds(5000);
 
 std::exception_ptr failure(const std::string &sentence)
@@ -154,12 +158,33 @@ static void store_set(c10d::Store &store, const std::string &key, const std::str
 	store.set(key, std::vector<uint8_t>(value.begin(), value.end()));
 }
 
+/*
+ * The longest time that a store waits: none is 0 to some of PyTorch's, and less to
+ * others; and TCPStore polls, for milliseconds that are an int.
+ */
+static const std::chrono::milliseconds kLongest = std::chrono::hours(24 * 24);
+
+using Clock = std::chrono::steady_clock;
+
+/* When waits for a store end; no timeout: 0 or less. */
+static Clock::time_point store_end(std::chrono::milliseconds timeout)
+{
+	return Clock::now() + (timeout.count() > 0 ? std::min(timeout, kLongest) : kLongest);
+}
+
+/* What is there already is found also when the time is over. */
+static std::chrono::milliseconds time_until(Clock::time_point end)
+{
+	auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+
+	return std::max(left, std::chrono::milliseconds(1));
+}
+
 /* What it has under a key, once it is there. */
-static std::string store_await(c10d::Store &store, const std::string &key,
-			       std::chrono::milliseconds timeout)
+static std::string store_await(c10d::Store &store, const std::string &key, Clock::time_point end)
 {
 	try {
-		store.wait({key}, timeout);
+		store.wait({key}, time_until(end));
 
 		std::vector<uint8_t> bytes = store.get(key);
 
@@ -170,10 +195,9 @@ static std::string store_await(c10d::Store &store, const std::string &key,
 }
 
 /* The same without the word. Throws what a sentence says. */
-static std::string store_get(c10d::Store &store, const std::string &key,
-			     std::chrono::milliseconds timeout)
+static std::string store_get(c10d::Store &store, const std::string &key, Clock::time_point end)
 {
-	std::string value = store_await(store, key, timeout);
+	std::string value = store_await(store, key, end);
 
 	if (!value.compare(0, sizeof(kBad) - 1, kBad))
 		throw std::runtime_error(value.substr(sizeof(kBad) - 1, kSentenceMax));
@@ -205,13 +229,13 @@ static void place_tell(c10d::Store &store, int rank)
 	store_set(store, place_key(rank), value.str());
 }
 
-static Place place_of(c10d::Store &store, int rank, std::chrono::milliseconds timeout)
+static Place place_of(c10d::Store &store, int rank, Clock::time_point end)
 {
 	std::istringstream value;
 	Place place;
 
 	try {
-		value.str(store_get(store, place_key(rank), timeout));
+		value.str(store_get(store, place_key(rank), end));
 	} catch (const std::exception &e) {
 		throw std::runtime_error("rank " + std::to_string(rank) + ": " + e.what());
 	}
@@ -225,7 +249,7 @@ static Place place_of(c10d::Store &store, int rank, std::chrono::milliseconds ti
 static const char kCommKey[] = "comm";
 
 /* What all ranks join: name, secret, fabric, and the node of each rank. */
-static std::string comm_draw(c10d::Store &store, int size, std::chrono::milliseconds timeout)
+static std::string comm_draw(c10d::Store &store, int size, Clock::time_point end)
 {
 	std::ostringstream value;
 	Place first, place;
@@ -233,11 +257,11 @@ static std::string comm_draw(c10d::Store &store, int size, std::chrono::millisec
 
 	if (getrandom(drawn, sizeof(drawn), 0) != sizeof(drawn))
 		throw std::runtime_error("there are no random numbers for the name of a comm");
-	first = place_of(store, 0, timeout);
+	first = place_of(store, 0, end);
 	value << kGood << "torch-" << std::hex << drawn[0] << ' ' << drawn[1] << std::dec << ' '
 	      << first.fabric;
 	for (int rank = 0; rank < size; rank++) {
-		place = place_of(store, rank, timeout);
+		place = place_of(store, rank, end);
 		if (place.fabric != first.fabric || place.nodes != first.nodes)
 			throw std::runtime_error(
 				"rank " + std::to_string(rank) + " is on fabric " +
@@ -249,12 +273,12 @@ static std::string comm_draw(c10d::Store &store, int size, std::chrono::millisec
 	return value.str();
 }
 
-static void comm_tell(c10d::Store &store, int size, std::chrono::milliseconds timeout)
+static void comm_tell(c10d::Store &store, int size, Clock::time_point end)
 {
 	std::string value;
 
 	try {
-		value = comm_draw(store, size, timeout);
+		value = comm_draw(store, size, end);
 	} catch (const std::exception &e) {
 		value = kBad + std::string(e.what());
 	}
@@ -298,7 +322,7 @@ static void told_await(c10d::Store &store, const char *key, int others)
 
 /*
  * All ranks but the first say when they have read that there is no comm, and the
- * first, whose process may have the store, waits for them before it fails.
+ * first waits for them before it fails.
  */
 static void comm_refuse(c10d::Store &store, int rank, int size)
 {
@@ -314,9 +338,11 @@ static void comm_refuse(c10d::Store &store, int rank, int size)
 	}
 }
 
+/* The others wait longer than the first rank: it tells them who has not come, if it began after them. */
 static std::string comm_agree(c10d::Store &store, int rank, int size,
 			      std::chrono::milliseconds timeout)
 {
+	Clock::time_point end = store_end(timeout);
 	std::string own;
 
 	try {
@@ -325,9 +351,9 @@ static std::string comm_agree(c10d::Store &store, int rank, int size,
 		own = e.what();
 	}
 	if (!rank)
-		comm_tell(store, size, timeout);
+		comm_tell(store, size, end);
 	try {
-		return store_get(store, kCommKey, timeout);
+		return store_get(store, kCommKey, end + kTold);
 	} catch (const std::exception &e) {
 		comm_refuse(store, rank, size);
 		fail(own.empty() ? e.what() : own);

@@ -41,7 +41,7 @@ struct Comm {
 	torcoll_comm *comm = nullptr;
 };
 
-/* A time of torcoll_deadline(); none: 0, to PyTorch's stores as well, or less. */
+/* A time of torcoll_deadline(); none: 0 or less. */
 inline uint64_t deadline_in(std::chrono::milliseconds timeout)
 {
 	return timeout.count() > 0 ? torcoll_deadline(timeout.count()) : 0;

@@ -5,10 +5,12 @@
  * Messages from one rank to another arrive in the order in which they were
  * sent, whatever their tags. So that a program which relies on tags to reorder
  * them is not given wrong data, a tag other than 0 is sent as a message of its
- * own before the data, of a type that no tensor has, and compared.
+ * own before the data, of a type that no tensor has, and compared. So are the
+ * signals of a monitored barrier, two of that type.
  */
 #include "backend.hpp"
 
+#include <array>
 #include <cerrno>
 #include <stdexcept>
 
@@ -21,6 +23,9 @@ struct Tag {
 	int32_t value;
 	int32_t zero;
 };
+
+/* What the ranks of a monitored barrier send each other: as long as neither a tensor nor a tag of that type. */
+using Signal = std::array<Tag, 2>;
 
 /* Let a call send a tag, or receive and compare it. */
 static void add_tag(Call &call, torcoll_collective collective, uint64_t deadline_ns, int peer,
@@ -95,26 +100,26 @@ WorkPtr Backend::barrier(const c10d::BarrierOptions &opts)
 /* ---- the monitored barrier ---- */
 
 static torcoll_op signal_op(torcoll_collective collective, int peer, uint64_t deadline_ns,
-			    uint8_t *byte)
+			    Signal *signal)
 {
 	torcoll_op op = {};
 
 	op.collective = collective;
-	op.type = TORCOLL_U8;
-	op.count = 1;
+	op.type = TORCOLL_2INT;
+	op.count = signal->size();
 	op.peer = peer;
 	op.deadline_ns = deadline_ns;
 	if (collective == TORCOLL_SEND)
-		op.send = byte;
+		op.send = signal;
 	else
-		op.recv = byte;
+		op.recv = signal;
 	return op;
 }
 
 void Backend::run_message(torcoll_collective collective, int peer, uint64_t deadline_ns)
 {
-	uint8_t byte = 0;
-	torcoll_op op = signal_op(collective, peer, deadline_ns, &byte);
+	Signal signal = {};
+	torcoll_op op = signal_op(collective, peer, deadline_ns, &signal);
 
 	if (torcoll_run(comm_->comm, &op))
 		throw std::runtime_error(torcoll_last_error());
@@ -144,12 +149,12 @@ void Backend::ask_leave(Milliseconds timeout)
 void Backend::await_arrivals(uint64_t deadline_ns, bool all_ranks, Milliseconds timeout)
 {
 	std::vector<torcoll_request> requests(size_);
-	std::vector<uint8_t> bytes(size_);
+	std::vector<Signal> signals(size_);
 	std::string late, why;
 	int started = 1;
 
 	for (; started < size_; started++) {
-		torcoll_op op = signal_op(TORCOLL_RECV, started, 0, &bytes[started]);
+		torcoll_op op = signal_op(TORCOLL_RECV, started, 0, &signals[started]);
 
 		if (torcoll_submit(comm_->comm, &op, &requests[started]))
 			break;

@@ -16,6 +16,8 @@ namespace tortorch {
 
 /* How long the end of a process waits for callbacks that run. */
 static const auto kLast = std::chrono::seconds(10);
+/* ms; how often calls that wait for a slot are looked at: what the library fails of them is no event. */
+static const uint64_t kLook = 20;
 
 /*
  * Edges of the device: of its states, one lasts as long as there is any result,
@@ -69,7 +71,7 @@ static void start_without_signals(std::function<void()> run)
  */
 void Progress::see_that_one_leads()
 {
-	if (led_ || entries_.empty() || is_over())
+	if (led_ || lines_.empty() || is_over())
 		return;
 	if (idle_) {
 		wanted_.notify_one();
@@ -103,7 +105,7 @@ bool Progress::has_ended()
 std::vector<Progress::Entry> Progress::take_back()
 {
 	std::unique_lock<std::mutex> guard(lock_);
-	std::vector<Entry> taken, kept;
+	std::vector<Entry> taken;
 
 	ending_ = true;
 	quiet_.wait_for(guard, kLast, [this] { return !completing_; });
@@ -111,9 +113,11 @@ std::vector<Progress::Entry> Progress::take_back()
 	eventfd_write(over_, 1);
 	if (!quiet_.wait_for(guard, kLast, [this] { return !led_; }))
 		return taken;
-	for (Entry &entry : entries_)
-		(entry.work ? taken : kept).push_back(std::move(entry));
-	entries_ = std::move(kept);
+	/* nobody looks at what stays any more */
+	for (auto &[series, line] : lines_)
+		for (Entry &entry : line)
+			if (entry.work)
+				taken.push_back(std::move(entry));
 	return taken;
 }
 
@@ -138,14 +142,18 @@ bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &
 
 	if (call->test() || (is_over() && work))
 		return false;
-	entries_.emplace_back();
-	entries_.back() = {std::move(call), std::move(work)};
+
+	std::list<Entry> added(1);
+	Series series = call->series();
+	Line &line = lines_[series];
+
+	added.front() = {std::move(call), std::move(work)};
+	line.splice(line.end(), added);
 	try {
 		see_that_one_leads();
 	} catch (...) {
 		/* no memory, or no thread: the caller still has to wait for it */
-		call = std::move(entries_.back().call);
-		entries_.pop_back();
+		call = take(lines_.find(series), std::prev(line.end())).call;
 		throw;
 	}
 	return true;
@@ -180,41 +188,74 @@ void Progress::clear_events()
 	epoll_wait(events_, &event, 1, 0);
 }
 
-/* Take a call that is complete; there is none: @first of the others; NULL: it is over. */
-Progress::Entry Progress::take_complete(Call **first)
+/* Context: lock_. */
+Progress::Entry Progress::take(Lines::iterator line, Line::iterator entry)
+{
+	Entry taken = std::move(*entry);
+
+	line->second.erase(entry);
+	if (line->second.empty())
+		lines_.erase(line);
+	return taken;
+}
+
+/*
+ * What follows a call that waits for a slot waits as well, and is not looked at: if
+ * one fails, so does its comm, and what is before it. Context: lock_.
+ */
+Progress::Line::iterator Progress::find_complete(Line &line, Wanted *wanted)
+{
+	for (auto entry = line.begin(); entry != line.end(); ++entry) {
+		if (entry->call->test())
+			return entry;
+		wanted->call = entry->call.get();
+		if (entry->call->waits_for_slot()) {
+			wanted->slots = true;
+			break;
+		}
+	}
+	return line.end();
+}
+
+/* Take a call that is complete, of each series in turn; none: @wanted is what to sleep for. */
+Progress::Entry Progress::take_complete(Wanted *wanted)
 {
 	std::lock_guard<std::mutex> guard(lock_);
-	Entry taken;
+	auto line = lines_.upper_bound(last_);
 
-	*first = nullptr;
+	*wanted = {};
 	if (is_over())
-		return taken;
-	for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-		if (!entry->call->test())
+		return {};
+	for (size_t left = lines_.size(); left; left--, ++line) {
+		if (line == lines_.end())
+			line = lines_.begin();
+
+		auto entry = find_complete(line->second, wanted);
+
+		if (entry == line->second.end())
 			continue;
-		taken = std::move(*entry);
-		entries_.erase(entry);
+		*wanted = {};
+		last_ = line->first;
 		completing_++;
-		return taken;
+		return take(line, entry);
 	}
-	*first = entries_[0].call.get();
-	return taken;
+	return {};
 }
 
 /* Sleep until a call is complete, and take it; none if it is over. */
 Progress::Entry Progress::await_complete()
 {
 	Entry taken;
-	Call *first;
+	Wanted wanted;
 
 	for (;;) {
 		/* what happens from now on ends the sleep */
 		clear_events();
-		taken = take_complete(&first);
-		if (!first)
+		taken = take_complete(&wanted);
+		if (!wanted.call)
 			return taken;
 		/* starts what waits for a slot, too; only the thread that leads takes calls away */
-		first->sleep(events_);
+		wanted.call->sleep(events_, wanted.slots ? torcoll_deadline(kLook) : 0);
 	}
 }
 
@@ -234,7 +275,7 @@ void Progress::run()
 
 	for (;;) {
 		wanted_.wait(guard,
-			     [this] { return !led_ && !entries_.empty() && !is_over(); });
+			     [this] { return !led_ && !lines_.empty() && !is_over(); });
 		idle_--;
 		led_ = true;
 		guard.unlock();

@@ -16,6 +16,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -54,21 +56,33 @@ private:
 		c10::intrusive_ptr<Work> work;
 	};
 
+	/* Calls of a series, in their order; one at least. */
+	using Line = std::list<Entry>;
+	using Lines = std::map<Series, Line>;
+
+	/* What the thread that leads sleeps for. */
+	struct Wanted {
+		Call *call;		/* any that is not complete; NULL: it is over */
+		bool slots;		/* there are calls that wait for a slot */
+	};
+
 	[[noreturn]] void run();
 	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool is_over() const;
 	void see_that_one_leads();
 	void clear_events();
 	Entry await_complete();
-	Entry take_complete(Call **first);
-
+	Entry take_complete(Wanted *wanted);
+	Line::iterator find_complete(Line &line, Wanted *wanted);
+	Entry take(Lines::iterator line, Line::iterator entry);
 	std::vector<Entry> take_back();
 
 	int over_;		/* eventfd: readable once it is over */
 	int events_;		/* epoll: readable after a result or a free slot of the context, and then */
 	std::mutex lock_;
 	std::condition_variable wanted_;	/* a thread that leads */
-	std::vector<Entry> entries_;
+	Lines lines_;
+	Series last_;				/* of the call that was taken last */
 	unsigned int threads_ = 0;
 	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;

@@ -67,7 +67,7 @@ cut_a_cable()
 
 cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced sparse_sums embedding
 	reduce_scatters exchanges messages works chained ahead slow refusals groups monitored calls training compressed mismatch tags
-	late absent lost again ddp ddp_alone killed cut)
+	late absent mistaken lost again ddp ddp_alone killed cut)
 $python -c 'import importlib.metadata as m; exit(m.version("torch").startswith("1."))' &&
 	cases+=(functional_collectives coalescing batches meshes sharded checked errors)
 # CASES: some of them

@@ -24,7 +24,7 @@ import torch.distributed as dist
 
 import _torcoll_torch
 from conftest import Fake
-from torcoll._names import Collective
+from torcoll._names import FEATURES, TYPES, Collective
 
 FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
 
@@ -34,12 +34,19 @@ def fake() -> Iterator[Fake]:
     f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
     f.lib.fake_reset()
     f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
+    # with which the library starts an op and waits for it by one call, whether there are threads or not
+    f.state.features |= FEATURES["wait-ns"]
     yield f
     f.complete(100)
 
 
-def group_new() -> Any:
-    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=60))
+def group_new(seconds: float = 60) -> Any:
+    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=seconds))
+
+
+def join_later(store: Any, rank: int, ranks: int, seconds: float) -> Callable[[], Any]:
+    """What joins a group."""
+    return functools.partial(_torcoll_torch.backend_new, store, rank, ranks, datetime.timedelta(seconds=seconds))
 
 
 @pytest.fixture
@@ -259,18 +266,18 @@ def test_monitored__no_time_is_no_time(fake: Fake) -> None:
     assert fake.calls("abort") == 1
 
 
-@pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
-def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:
+def pair_new() -> list[Any]:
     store = dist.HashStore()
     got: list[Any] = []
-
-    def join(rank: int) -> Any:
-        return _torcoll_torch.backend_new(store, rank, 2, datetime.timedelta(seconds=20))
-
-    threads = [started(functools.partial(join, rank), got) for rank in (0, 1)]
+    threads = [started(join_later(store, rank, 2, 20), got) for rank in (0, 1)]
     for thread in threads:
         thread.join()
-    group = next(made for made in got if made.rank() == 1)
+    return sorted(got, key=lambda group: int(group.rank()))
+
+
+@pytest.mark.parametrize("timeout, longest", [(5, 10), (None, 40), (0, None)])
+def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any, longest: Any) -> None:
+    group = pair_new()[1]
     before = time.monotonic_ns()
     group.monitored_barrier(milliseconds(-1 if timeout is None else 1000 * timeout), False)
     assert (fake.last.collective, fake.last.peer) == (Collective.RECV, 0)
@@ -278,6 +285,13 @@ def test_monitored__ranks_wait_twice_as_long_for_rank_0(fake: Fake, timeout: Any
         assert not fake.last.deadline_ns
     else:
         assert before + longest * 10**9 <= fake.last.deadline_ns <= time.monotonic_ns() + longest * 10**9
+
+
+def test_monitored__signals_are_no_tensors(fake: Fake) -> None:
+    """A program's message of a byte would be taken for one of a byte, and its tag for one of TORCOLL_2INT."""
+    for group, collective in zip(pair_new(), (Collective.SEND, Collective.RECV)):
+        group.monitored_barrier(milliseconds(5000), False)
+        assert (fake.last.collective, fake.last.type, fake.last.count) == (collective, TYPES["2int"], 2)
 
 
 # ---- stores ----
@@ -308,6 +322,66 @@ def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
     fake.state.in_fabric = False
     with pytest.raises(RuntimeError, match="torcoll: fabrics of this host: "):
         _torcoll_torch.backend_new(Store(), 0, 1, datetime.timedelta(seconds=60))
+
+
+class Impatient(Store):
+    """Waits as TCPStore: for no time if that is 0, and by poll(), whose milliseconds are an int."""
+
+    def wait(self, keys: list[str], timeout: Any = None) -> None:
+        if not milliseconds(0) < timeout < milliseconds(2**31):
+            raise RuntimeError(f"wait timeout after {timeout}")
+        self.real.wait(keys, timeout)
+
+
+@pytest.mark.parametrize("days", [-1, 0, 25, 100 * 365])
+def test_store__that_can_only_wait_for_so_long(fake: Fake, days: int) -> None:
+    got: list[Any] = []
+    store = Impatient()
+    first = started(join_later(store, 0, 2, days * 86400), got)
+    time.sleep(0.2)
+    other = started(join_later(store, 1, 2, days * 86400), got)
+    first.join(10)
+    other.join(10)
+    assert {made.rank() for made in got} == {0, 1}
+
+
+def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
+    got: list[Any] = []
+    plain = {} if torch.__version__.startswith("1.") else {"use_libuv": False}
+    server = dist.TCPStore("127.0.0.1", 0, 2, True, milliseconds(2000), wait_for_workers=False, **plain)
+    client = dist.TCPStore("127.0.0.1", server.port, 2, False, milliseconds(2000), wait_for_workers=False, **plain)
+    first = started(join_later(server, 0, 2, 0), got)
+    time.sleep(3)
+    other = started(join_later(client, 1, 2, 0), got)
+    first.join(10)
+    other.join(10)
+    assert {made.rank() for made in got} == {0, 1}
+
+
+# Rank 2 does not come; rank 0 tells the other so, and then waits for who has not heard it.
+
+def told_who_is_missing(first_s: float, other_s: float) -> float:
+    """Let ranks 0 and 1 begin then. Return when rank 1 had been told."""
+    got: list[Any] = []
+    threads = {}
+    store, began = dist.HashStore(), time.monotonic()
+    for rank, start_s in sorted(enumerate((first_s, other_s)), key=lambda one: one[1]):
+        time.sleep(max(0, began + start_s - time.monotonic()))
+        threads[rank] = started(join_later(store, rank, 3, 1), got)
+    threads[1].join()
+    told_s = time.monotonic() - began
+    assert "torcoll: rank 2: the store has no key" in str(got[0])
+    threads[0].join()
+    assert "torcoll: rank 2: the store has no key" in str(got[1])
+    return told_s
+
+
+def test_store__one_timeout_for_all_ranks(fake: Fake) -> None:
+    assert told_who_is_missing(0, 0.7) < 1.5
+
+
+def test_store__rank_0_that_begins_later_tells_who_is_missing(fake: Fake) -> None:
+    assert told_who_is_missing(0.5, 0) > 1.4
 
 
 # ---- fabrics ----
@@ -500,6 +574,12 @@ def mapped() -> int:
         return int(statm.read().split()[0]) * resource.getpagesize()
 
 
+def slots(fake: Fake, n: int) -> None:
+    """The module has so many, and lets the library queue what it has none for; before a group."""
+    fake.state.features |= FEATURES["ring"] | FEATURES["try"]
+    fake.state.depth = n
+
+
 class NoThreads:
     """No memory for stacks: threads take those that the C library has left of others, then there is a limit."""
 
@@ -551,6 +631,71 @@ def dropped_without_threads(fake: Fake) -> None:
     assert is_filled(x)
 
 
-@pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads])
+def queued_without_threads(fake: Fake) -> None:
+    got: list[Any] = []
+    slots(fake, 1)
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+    first = group.allreduce([torch.zeros(4)])
+    with NoThreads():
+        # it is not refused: the other ranks count on it, and who waits for it starts it
+        second = group.allreduce([x])
+    fake.complete()
+    waiter = started(second.wait, got)
+    until(lambda: fake.complete() > 0)
+    waiter.join(10)
+    assert got == [True] and is_filled(x) and first.wait()
+
+
+@pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads,
+                                  queued_without_threads])
 def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
+    in_a_child(case)
+
+
+# ---- calls that wait for a slot ----
+
+def fails_behind_another_comm(fake: Fake) -> None:
+    """What the library fails, since its time has passed, is no event; another comm's call waits before it."""
+    slots(fake, 1)
+    group, late = group_new(), group_new(0.05)
+    fake.state.hold = True
+    running, other = group.allreduce([torch.zeros(4)]), group.allreduce([torch.zeros(4)])
+    # a thread sleeps until there is a slot
+    time.sleep(0.05)
+    future = late.allreduce([torch.zeros(4)]).get_future()
+    until(future.done)
+    with pytest.raises(RuntimeError, match="no slot became free before its deadline"):
+        future.wait()
+    assert not other.is_completed() and not running.is_completed()
+    fake.complete()
+    until(lambda: fake.complete() > 0)
+    assert other.get_future().wait() and running.wait()
+
+
+def cost_of_one(fake: Fake, n: int) -> float:
+    """Start so many calls, and complete 200 of them, one after another. Return s that other threads take for each."""
+    group, done = group_new(), 0
+    for _ in range(n):
+        group.allreduce([torch.zeros(1)])
+    began = time.process_time() - time.thread_time()
+    end = time.monotonic() + 10
+    while done < 200:
+        assert time.monotonic() < end
+        done += fake.complete()
+        time.sleep(0.00001)
+    return (time.process_time() - time.thread_time() - began) / done
+
+
+def many_cost_what_few_do(fake: Fake) -> None:
+    """Of those that wait the first is looked at."""
+    slots(fake, 8)
+    fake.state.hold = True
+    few, many = cost_of_one(fake, 250), cost_of_one(fake, 10000)
+    print(f"{few * 1e6:.0f} us each of 250, {many * 1e6:.0f} of 10000")
+    assert many < 3 * few
+
+
+@pytest.mark.parametrize("case", [fails_behind_another_comm, many_cost_what_few_do])
+def test_slots(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)

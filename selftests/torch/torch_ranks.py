@@ -648,6 +648,14 @@ def absent() -> None:
         time.sleep(8)
 
 
+def mistaken() -> None:
+    """A byte that rank 1 sends is not its signal at a monitored barrier, to which it does not come."""
+    if dist.get_rank() == 1:
+        dist.send(torch.zeros(1, dtype=torch.uint8), 0)
+    else:
+        raises("EPROTO", RuntimeError, torcoll.torch.monitored_barrier, timeout=60.0)
+
+
 # ---- programs, which make their own group ----
 
 def program(path: str, *arguments: str) -> None:
@@ -696,7 +704,7 @@ PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost, again]
 CASES: list[Callable[[], None]] = [
     reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced, sparse_sums, embedding,
     reduce_scatters, exchanges, messages, works, chained, ahead, slow, refusals, groups, monitored, calls, training,
-    compressed, cut, killed, mismatch, tags, late, absent]
+    compressed, cut, killed, mismatch, tags, late, absent, mistaken]
 
 
 def become(rank: int, number: int) -> None:

@@ -178,16 +178,28 @@ static void fabric__not_named_is_the_only_one(void **state)
 
 /* ---- joins ---- */
 
-static struct torcoll_comm *join(uint64_t timeout)
+#define RANKS	4
+
+static struct torcoll_comm *join_of(uint32_t ranks, uint64_t timeout)
 {
 	static const uint64_t drawn[2] = { 1, 2 };
-	struct tmpi_join join = { 0 };
+	struct tmpi_join join = { .config.size = ranks };
 
 	assert_true(tmpi_join_prepare(&join));
 	tmpi_join(&join, &some_context, "mpi", drawn, timeout);
 	/* of callers, whatever has come before */
 	tmpi_join_drop(&join);
 	return join.comm;
+}
+
+static struct torcoll_comm *join(uint64_t timeout)
+{
+	return join_of(RANKS, timeout);
+}
+
+static enum tmpi_able may_ask(void)
+{
+	return tmpi_may_ask(RANKS);
 }
 
 static uint64_t join_within(uint64_t timeout)
@@ -263,29 +275,59 @@ static void room__is_not_asked_for_again(void **state)
 		comm[i] = join(1);
 	refused = -ETIMEDOUT;
 	assert_null(join(1));
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	refused = -EDQUOT;
 	assert_null(join(1));
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	tmpi_close(NULL);
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	for (int i = 0; i < 4; i++) {
 		tmpi_close(comm[2]);
-		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+		assert_int_equal(may_ask(), TMPI_ABLE);
 		refused = 0;
 		comm[2] = join(1);
 		assert_non_null(comm[2]);
-		assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+		assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	}
 	/* it had more when it was refused the last time */
 	tmpi_close(comm[2]);
 	refused = -EDQUOT;
 	assert_null(join(1));
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	tmpi_close(comm[1]);
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	tmpi_close(comm[0]);
 	refused = 0;
+}
+
+/* A comm of many ranks takes much: that it is refused says nothing of smaller ones, nor a smaller one of it. */
+static void room__of_a_large_comm(void **state)
+{
+	struct torcoll_comm *pair;
+
+	(void)state;
+	refused = -EDQUOT;
+	assert_null(join_of(1024, 1));
+	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	assert_int_equal(tmpi_may_ask(4096), TMPI_HAS_NO_ROOM);
+	assert_int_equal(tmpi_may_ask(1023), TMPI_ABLE);
+	refused = 0;
+	pair = join_of(2, 1);
+	assert_int_equal(tmpi_may_ask(2), TMPI_ABLE);
+	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	/* at the limit of comms the smaller one is refused, too */
+	refused = -EDQUOT;
+	assert_null(join_of(2, 1));
+	assert_int_equal(tmpi_may_ask(2), TMPI_HAS_NO_ROOM);
+	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	tmpi_close(pair);
+	assert_int_equal(tmpi_may_ask(2), TMPI_ABLE);
+	/* what is given to as many shows that there is room */
+	assert_null(join_of(1024, 1));
+	now_ms += 300000;
+	refused = 0;
+	tmpi_close(join_of(1024, 1));
+	assert_int_equal(tmpi_may_ask(1024), TMPI_ABLE);
 }
 
 /* Others of the user may have closed theirs: also a process that was refused its first one asks again. */
@@ -297,23 +339,23 @@ static void room__is_asked_for_much_later(void **state)
 	refused = -EDQUOT;
 	assert_null(join(30));
 	now_ms += 599999;
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	now_ms++;
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	/* refused again, by a process that waits for ever, or for less */
 	assert_null(join(0));
 	now_ms += 299999;
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	now_ms++;
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	assert_null(join(UINT64_MAX));
 	now_ms += UINT32_MAX;
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	refused = 0;
 	/* what is given shows that there is room */
 	for (int i = 0; i < 2; i++)
 		comm[i] = join(1);
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	for (int i = 0; i < 2; i++)
 		tmpi_close(comm[i]);
 }
@@ -321,33 +363,33 @@ static void room__is_asked_for_much_later(void **state)
 /* Whatever this rank is refused the others wait for; what they have a part in it can try again. */
 static void room__other_refusals(void **state)
 {
-	static const int own[] = { -ENOMEM, -ENODEV, -EINVAL, -ENETDOWN, -EPERM, -EFAULT };
-	static const int others[] = {
-		-ETIMEDOUT, -EPROTO, -EACCES, -ECONNABORTED, -EHOSTDOWN, -EHOSTUNREACH,
+	static const int own[] = {
+		-ENOMEM, -ENODEV, -EINVAL, -ENETDOWN, -EPERM, -EFAULT, -EHOSTUNREACH,
 	};
+	static const int others[] = { -ETIMEDOUT, -EPROTO, -EACCES, -ECONNABORTED };
 	struct torcoll_comm *comm = join(1);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		refused = others[i];
 		assert_null(join(1));
-		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+		assert_int_equal(may_ask(), TMPI_ABLE);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		refused = own[i];
 		assert_null(join(1));
 		/* no limit of the user's */
-		assert_int_equal(tmpi_may_ask(), TMPI_UNABLE);
+		assert_int_equal(may_ask(), TMPI_UNABLE);
 		now_ms += 299999;
-		assert_int_equal(tmpi_may_ask(), TMPI_UNABLE);
+		assert_int_equal(may_ask(), TMPI_UNABLE);
 		now_ms++;
-		assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+		assert_int_equal(may_ask(), TMPI_ABLE);
 	}
 	refused = -EDQUOT;
 	assert_null(join(1));
-	assert_int_equal(tmpi_may_ask(), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
 	tmpi_close(comm);
-	assert_int_equal(tmpi_may_ask(), TMPI_ABLE);
+	assert_int_equal(may_ask(), TMPI_ABLE);
 	refused = 0;
 }
 
@@ -361,6 +403,7 @@ int main(void)
 		cmocka_unit_test(join__prepared_before_ranks_agree),
 		cmocka_unit_test(join__dropped),
 		cmocka_unit_test(room__is_not_asked_for_again),
+		cmocka_unit_test(room__of_a_large_comm),
 		cmocka_unit_test(room__is_asked_for_much_later),
 		cmocka_unit_test(room__other_refusals),
 	};
