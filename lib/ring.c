@@ -39,10 +39,9 @@ struct torcoll__ring {
 	pthread_mutex_t lock;
 	bool tried;
 	int eventfd;
+	struct torcoll_ring_setup made;		/* bytes 0: it was not, so far */
 	struct torcoll_ring *shared;		/* NULL: there is none */
-	size_t bytes;
 	const char *entry;
-	uint32_t entry_size;
 	uint32_t entries;
 	uint32_t taken;				/* ops that will be posted or were */
 	uint32_t seen;				/* entries assigned to cells */
@@ -69,7 +68,7 @@ struct torcoll__ring *torcoll__ring_alloc(void)
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked)
 {
 	if (ring->shared && !forked)
-		torcoll_sys_munmap(ring->shared, ring->bytes);
+		torcoll_sys_munmap(ring->shared, ring->made.bytes);
 	free(ring->cells);
 	pthread_mutex_destroy(&ring->lock);
 	free(ring);
@@ -90,29 +89,39 @@ static bool cells_grow(struct torcoll__ring *ring, uint32_t more)
 	return true;
 }
 
-static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
+/* A file gets one ring, which stays if it cannot be mapped. */
+static int ring_make(struct torcoll *t, struct torcoll__ring *ring)
 {
 	struct torcoll_ring_setup setup = {
 		.size = sizeof(setup),
 		.entries = RING_ENTRIES,
 		.eventfd = ring->eventfd,
 	};
-	void *shared;
 	int err;
 
+	if (ring->made.bytes)
+		return 0;
 	err = torcoll__ioctl(t, TORCOLL_IOC_RING_SETUP, &setup);
+	if (!err)
+		ring->made = setup;
+	return err;
+}
+
+static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
+{
+	int err = ring_make(t, ring);
+	void *shared;
+
 	if (err)
 		return err;
-	if (!cells_grow(ring, setup.entries))
+	if (!ring->room && !cells_grow(ring, ring->made.entries))
 		return -ENOMEM;
-	shared = torcoll_sys_mmap(t->fd, setup.bytes, TORCOLL_MMAP_RING);
+	shared = torcoll_sys_mmap(t->fd, ring->made.bytes, TORCOLL_MMAP_RING);
 	if (!shared)
 		return -ENOMEM;
 	ring->shared = shared;
-	ring->bytes = setup.bytes;
-	ring->entry = (char *)shared + setup.entries_offset;
-	ring->entry_size = setup.entry_size;
-	__atomic_store_n(&ring->entries, setup.entries, __ATOMIC_RELAXED);
+	ring->entry = (char *)shared + ring->made.entries_offset;
+	__atomic_store_n(&ring->entries, ring->made.entries, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -143,6 +152,8 @@ int torcoll_eventfd(struct torcoll *t, int fd)
 	pthread_mutex_lock(&ring->lock);
 	if (ring->tried) {
 		err = torcoll__fail(-EBUSY, "eventfd: an op was started already");
+	} else if (ring->made.bytes && ring->made.eventfd != fd) {
+		err = torcoll__fail(-EBUSY, "eventfd: the ring has the one of a former call");
 	} else {
 		ring->eventfd = fd;
 		err = ring_map(t, ring);
@@ -182,7 +193,7 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 {
 	struct torcoll_completion entry;
 
-	memcpy(&entry, ring->entry + (size_t)(i & (ring->entries - 1)) * ring->entry_size,
+	memcpy(&entry, ring->entry + (size_t)(i & (ring->entries - 1)) * ring->made.entry_size,
 	       sizeof(entry));
 	return entry;
 }
