@@ -100,32 +100,6 @@ static void late__others_are_started(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
 }
 
-/* Where there may be no room for it later, an op has its place from the start. */
-static void crowded__in_two_calls(void **state)
-{
-	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING];
-
-	for (uint32_t i = 0; i < FAKE_RING / 2; i++)
-		start(f, &req[i]);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING / 2], 6), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-	start(f, &req[FAKE_RING / 2]);
-	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, 0);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING - 1], 6), -EAGAIN);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
-	/* without an end nobody else has to find it */
-	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
-	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-	for (uint32_t i = 0; i < FAKE_RING; i++)
-		post(posted[i < FAKE_RING / 2 ? i : i + 1], 0, 0);
-	for (uint32_t i = 0; i < FAKE_RING; i++)
-		assert_int_equal(torcoll_test(&req[i]), 0);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[0], 6), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-}
-
 static int no_sleep(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 {
 	return 0;
@@ -213,7 +187,6 @@ int main(void)
 		test_queue(late__is_complete_meanwhile),
 		test_queue(late__ring_is_full),
 		test_queue(late__others_are_started),
-		test_queue(crowded__in_two_calls),
 		test_queue(no_slot__ends_at_its_time),
 		test_queue(threads__starts_what_others_queue),
 		test_queue(threads__call_has_an_end),
