@@ -345,6 +345,12 @@ int torcoll__request_look(struct torcoll_request *req);
 uint64_t torcoll__call_end(uint64_t deadline_ns);
 
 /*
+ * The same of a call that makes a comm, and ends early if the module can: sooner
+ * if ops wait, since it does not see when they can start.
+ */
+uint64_t torcoll__join_end(const struct torcoll *t);
+
+/*
  * Have an op, which was started by a call that waited for it, posted to the ring,
  * as one that nobody waits for. Return -EAGAIN; or, if it is complete, what the
  * caller gets.

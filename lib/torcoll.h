@@ -375,7 +375,7 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
  * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
  * order, and start as others complete, whenever the program waits for or tests any op of the context,
- * also in calls that block without a request, as torcoll_recv() does.
+ * also in calls that block without a request, as torcoll_recv() and torcoll_comm_dup() do.
  * One that is refused then fails the comm.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,

@@ -319,6 +319,13 @@ uint64_t torcoll__call_end(uint64_t deadline_ns)
 	return torcoll_sys_is_alone() ? deadline_ns : slice_end(deadline_ns, 0);
 }
 
+uint64_t torcoll__join_end(const struct torcoll *t)
+{
+	if (!(t->features & TORCOLL_FEATURE_WAIT_NS))
+		return 0;
+	return torcoll__is_queued(t) ? torcoll_sys_now_ns() + SLICE_NS : torcoll__call_end(0);
+}
+
 /*
  * Wait for an op that was started; -EINPROGRESS: another thread has queued ops.
  */
