@@ -25,8 +25,20 @@ static int config_check(const struct torcoll_comm_config *c)
 }
 
 /*
- * Join. If a signal interrupts the call, the next one continues to wait for the
- * same join. It has the caller's values, since the struct's output members may
+ * A comm is made by several calls, between which this thread starts ops that wait
+ * for slots. Its making goes on meanwhile, as after a signal. Return whether such a
+ * call ended early, and the next one is to wait on.
+ */
+static bool join_goes_on(struct torcoll *t, int err)
+{
+	if (err != -EINTR)
+		return false;
+	torcoll__push(t, true);
+	return true;
+}
+
+/*
+ * Join. Each call has the caller's values, since the struct's output members may
  * have changed.
  */
 static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint32_t *handle)
@@ -49,9 +61,10 @@ static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint
 			.deadline_ns = c->deadline_ns,
 			.depth = c->depth,
 			.bits = c->bits,
+			.wait_ns = torcoll__join_end(t),
 		};
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_COMM_ADD, &add);
-	} while (err == -EINTR);
+	} while (join_goes_on(t, err));
 	if (err)
 		return torcoll__refused(t, err, strcat(what, c->name));
 	*handle = add.comm;
@@ -200,10 +213,6 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	heir = heir_alloc(comm);
 	if (!heir)
 		return torcoll__fail(-ENOMEM, "shrink: out of memory");
-	/*
-	 * after a signal it is called with the caller's values again: output
-	 * members may have changed
-	 */
 	do {
 		call = (struct torcoll_comm_shrink){
 			.size = sizeof(call),
@@ -212,9 +221,10 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 			.deadline_ns = deadline_ns,
 			.members = torcoll__u64(heir->members),
 			.room = heir->room,
+			.wait_ns = torcoll__join_end(comm->t),
 		};
 		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_COMM_SHRINK, &call);
-	} while (err == -EINTR);
+	} while (join_goes_on(comm->t, err));
 	if (err) {
 		torcoll__comm_free(heir);
 		return torcoll__refused(comm->t, err, "shrink");

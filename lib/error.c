@@ -123,6 +123,9 @@ int torcoll__fail_again(int err, const char *what)
 /* The module's, of a refusal that other calls have followed since. */
 static _Thread_local char reason[REASON_MAX];
 
+/* It was given, and goes before what the module says. */
+static _Thread_local bool given;
+
 static void reason_read(struct torcoll *t, char *why)
 {
 	struct torcoll_error e = {
@@ -141,16 +144,32 @@ void torcoll__reason_keep(struct torcoll *t)
 	reason_read(t, reason);
 }
 
+char *torcoll__reason_copy(struct torcoll *t)
+{
+	char why[REASON_MAX] = "";
+
+	reason_read(t, why);
+	return strdup(why);
+}
+
+void torcoll__reason_give(const char *why)
+{
+	snprintf(reason, sizeof(reason), "%s", why);
+	given = true;
+}
+
 void torcoll__reason_drop(void)
 {
 	reason[0] = '\0';
+	given = false;
 }
 
 int torcoll__refused(struct torcoll *t, int err, const char *what)
 {
 	char why[REASON_MAX] = "";
 
-	reason_read(t, why);
+	if (!given)
+		reason_read(t, why);
 	if (!why[0])
 		strcpy(why, reason);
 	torcoll__reason_drop();

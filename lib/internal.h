@@ -122,6 +122,14 @@ void torcoll__reason_keep(struct torcoll *t);
 void torcoll__reason_drop(void);
 
 /*
+ * Of a failure that is told by another thread, or later: return the module's reason,
+ * to be freed, NULL: no memory; have torcoll__refused() say that, whatever the
+ * module has to say by then.
+ */
+char *torcoll__reason_copy(struct torcoll *t);
+void torcoll__reason_give(const char *why);
+
+/*
  * Sentences about the op of another thread: keep the own one before what may
  * fail, then take the new one, which is to be freed and may be NULL, and have
  * the own one back. The thread that waits for the op says it.
@@ -224,36 +232,36 @@ struct torcoll__ring *torcoll__ring_alloc(void);
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
 
 /*
- * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
- * for the op by a call instead. False: the ring is full.
+ * Return an id for an op; 0: no memory. @posted: it has a place in the ring. Of
+ * one without, the library has to be told the handle that it gets.
  */
-bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id);
+uint64_t torcoll__ring_take(const struct torcoll_comm *comm, bool *posted);
+void torcoll__ring_started(const struct torcoll_comm *comm, uint64_t id, uint64_t op);
+
+/* The same for an op that runs, and gets a place if that is possible. */
+uint64_t torcoll__ring_adopt(const struct torcoll_comm *comm, uint64_t op);
 
 /* Return the number of entries that the module has posted. */
 uint32_t torcoll__ring_tail(const struct torcoll *t);
 
-/* Release the id of an op that was not started; @id may be 0. */
+/* Release the id of an op that was not started. */
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
 
 /*
- * If the op is done, return its completion and release the id. Needs no system
- * call. @looked: number of entries at the last look, or one less than there were
- * at the start: without new ones this costs nothing.
+ * If the op is done, return 0 with its completion, and release the id. -EAGAIN: it
+ * is not, as far as is known; -ENODATA: nor does the ring tell, as it has no place.
+ * @looked: number of entries at the last look, or one less than there were at the
+ * start: without new ones this costs nothing of an op with a place.
  */
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
-			 struct torcoll_completion *completion);
+int torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			struct torcoll_completion *completion);
 
 /*
- * Return whether the ring may have no room for an op that was not posted to it
- * from the start. One that is not crowded has it for hundreds of threads.
+ * Reap all results, since ops wait for the slots that they occupy. Those that the
+ * ring shows are reaped from then on; for others the module has to be asked.
  */
-bool torcoll__ring_is_crowded(const struct torcoll *t);
-
-/* Return whether there is a ring, once an op was started. */
-bool torcoll__ring_is_there(struct torcoll *t);
-
-/* Reap all results, since ops wait for the slots that they occupy. */
 void torcoll__ring_reap(struct torcoll *t);
+void torcoll__ring_ask(struct torcoll *t);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a
@@ -335,6 +343,12 @@ int torcoll__request_look(struct torcoll_request *req);
  * have queued ops; 0: never.
  */
 uint64_t torcoll__call_end(uint64_t deadline_ns);
+
+/*
+ * The same of a call that makes a comm, and ends early if the module can: sooner
+ * if ops wait, since it does not see when they can start.
+ */
+uint64_t torcoll__join_end(const struct torcoll *t);
 
 /*
  * Have an op, which was started by a call that waited for it, posted to the ring,

@@ -236,26 +236,29 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 		.collective = s->collective,
 		.chosen = s->chosen,
 		.looked = torcoll__ring_tail(comm->t) - 1,
-		.ring = s->flags & TORCOLL_OP_RING ? s->user_data : 0,
+		.ring = s->user_data,
 	};
+	if (s->user_data && !(s->flags & TORCOLL_OP_RING))
+		torcoll__ring_started(comm, s->user_data, s->op);
 }
 
 /*
- * Have the op posted to the ring. False: the ring is full, and the op can wait
- * for that. Without a ring it waits for a slot in the module, because the queue
- * cannot reap what other ops leave in slots.
+ * Have the op posted to the ring, if there is a place. Its result is found in any
+ * case, since it may be in the way of ops that wait for its slot.
  */
-static bool ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
+static int ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
-	uint64_t id;
-	bool room = torcoll__ring_take(comm, &id);
+	bool posted;
 
-	s->user_data = id;
-	if (id)
+	s->user_data = torcoll__ring_take(comm, &posted);
+	if (!s->user_data) {
+		/* the module has not refused it */
+		torcoll__reason_give("");
+		return -ENOMEM;
+	}
+	if (posted)
 		s->flags |= TORCOLL_OP_RING;
-	else if (room)
-		s->flags &= ~TORCOLL_OP_TRY;
-	return room || !(s->flags & TORCOLL_OP_TRY);
+	return 0;
 }
 
 /* The op was not started. */
@@ -290,20 +293,22 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 {
 	struct torcoll *t = comms[0]->t;
 	uint32_t ready = 0;
-	int err = 0;
+	int err = 0, refused = 0;
 
 	*done = 0;
-	while (ready < n && ring_begin(comms[ready], &s[ready]))
-		ready++;
 	torcoll__reason_drop();
+	while (ready < n && !refused) {
+		refused = ring_begin(comms[ready], &s[ready]);
+		ready += !refused;
+	}
 	if (ready)
 		do {
 			err = batch_call(t, s, ready, done);
 		} while (err && *done < ready &&
 			 (region_retry(comms[*done], err, &s[*done]) ||
 			  torcoll__refusal_retry(comms[*done], err, &s[*done])));
-	if (!err && ready < n)
-		err = -EBUSY;
+	if (!err)
+		err = refused;
 	if (err && (err != -EBUSY || !(s[*done].flags & TORCOLL_OP_TRY)))
 		torcoll__refused(t, err,
 				 *done < n ? torcoll__op_name(s[*done].collective) : "batch");
@@ -337,10 +342,10 @@ static int submit_call(const struct torcoll_comm *comm, struct torcoll_submit *s
 int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
 		      struct torcoll_request *req)
 {
-	int err;
+	int err = ring_begin(comm, s);
 
-	if (!ring_begin(comm, s))
-		return -EBUSY;
+	if (err)
+		return err;
 	err = submit_call(comm, s);
 	if (err && err != -EINTR) {
 		ring_undo(comm, s);
@@ -356,8 +361,7 @@ bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags)
 	if (flags & TORCOLL_OP_NOWAIT)
 		return false;
 	/* of an older module, only those behind others: they wait in it for a slot */
-	return torcoll__is_queued(comm->t) ||
-	       (comm->t->features & TORCOLL_FEATURE_TRY && torcoll__ring_is_there(comm->t));
+	return torcoll__is_queued(comm->t) || comm->t->features & TORCOLL_FEATURE_TRY;
 }
 
 int torcoll__overtakes(uint32_t collective)
@@ -420,7 +424,7 @@ static bool runs_in_one(const struct torcoll *t, const struct torcoll_op *op, ui
 {
 	/* only a separate wait spins, and starts ops of the queue */
 	return !t->spin_ns && !torcoll__is_queued(t) && !torcoll__op_has_steps(op) &&
-	       (!end_ns || (t->features & TORCOLL_FEATURE_WAIT_NS && !torcoll__ring_is_crowded(t)));
+	       (!end_ns || t->features & TORCOLL_FEATURE_WAIT_NS);
 }
 
 /* Whether the op goes on, though the call has ended: by a signal, or as it was time. */
@@ -431,7 +435,7 @@ static bool runs_on(const struct torcoll_submit *s, int err)
 
 /*
  * Wait on for such an op, unless it is @late already. One that the caller has to
- * wait for is in the ring, for the queue to find its result.
+ * wait for has a cell of the ring, for the queue to find its result.
  */
 static int run_on(struct torcoll_request *req, bool late, uint64_t deadline_ns)
 {

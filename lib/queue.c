@@ -428,6 +428,7 @@ static void push_all(struct torcoll *t)
 	struct torcoll__lane *lane, *next;
 
 	t->pushed_tail = torcoll__ring_tail(t);
+	torcoll__ring_ask(t);
 	for (lane = t->lanes; lane; lane = next) {
 		lane_push(lane);
 		/* the operator may have taken long, and another thread looked meanwhile */

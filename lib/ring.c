@@ -4,21 +4,26 @@
  *
  * Each of them has a cell in the library, and the module's entry contains its
  * number; entries never contain addresses of the caller. What an entry says is
- * kept in the cell until the result is fetched, so the ring limits the ops in
- * flight, but not the results that wait to be fetched. While there is such a
- * result, the last entry stays in the ring, so that torcoll_fd() polls readable.
+ * kept in the cell until the result is fetched, so the ring limits the ops that
+ * complete to it, but not the results that wait to be fetched. While there is such
+ * a result, the last entry stays in the ring, so that torcoll_fd() polls readable.
  *
  * A result that the program has to reap occupies a slot of its comm until then.
  * While ops wait for slots, this file reaps results as soon as it sees them.
  *
- * An op that is both started and waited for by one call is not posted, unless the
+ * An op for which the ring has no place has a cell without one, by which its
+ * handle is known. Its owner fetches the result by calls, or finds it in the cell:
+ * while ops wait for slots, this file asks for such results, too. The op gets a
+ * place once there is one.
+ *
+ * An op that is both started and waited for by one call has no cell, unless the
  * call ends before it (torcoll__request_divert()): then it goes on as the others.
  *
- * The ring is made for the first op that is started. Without a ring (an older
- * module, a limit), results are fetched by system calls.
+ * The ring is made for the first op that is started. Where there is none (an older
+ * module, a limit), no op has a place, and torcoll_fd() does not show results that
+ * were fetched here.
  *
- * Locking: ring->lock protects all of it, and is a leaf. taken, head and entries
- * are read without it as hints.
+ * Locking: ring->lock protects all of it, and is a leaf.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,20 +36,23 @@ struct cell {
 	const struct torcoll_comm *comm;	/* NULL: free */
 	uint32_t generation;			/* of its use */
 	uint32_t next;				/* next free one */
+	bool posted;				/* the op has a place in the ring */
 	bool done;
-	struct torcoll_completion completion;
+	struct torcoll_completion completion;	/* its op, without a place: 0: not started yet */
+	char *why;				/* the module's reason, if a failure was fetched */
 };
 
 struct torcoll__ring {
 	pthread_mutex_t lock;
 	bool tried;
 	int eventfd;
+	struct torcoll_ring_setup made;		/* bytes 0: it was not, so far */
 	struct torcoll_ring *shared;		/* NULL: there is none */
-	size_t bytes;
 	const char *entry;
-	uint32_t entry_size;
-	uint32_t entries;
+	uint32_t entries;			/* 0: there is none */
+	bool diverts;				/* it takes ops that run */
 	uint32_t taken;				/* ops that will be posted or were */
+	uint32_t unposted;			/* without a place and a known result */
 	uint32_t seen;				/* entries assigned to cells */
 	uint32_t head;				/* entries released to the module */
 	uint32_t ready;				/* results in cells */
@@ -69,7 +77,10 @@ struct torcoll__ring *torcoll__ring_alloc(void)
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked)
 {
 	if (ring->shared && !forked)
-		torcoll_sys_munmap(ring->shared, ring->bytes);
+		torcoll_sys_munmap(ring->shared, ring->made.bytes);
+	/* those of a child's comms */
+	for (uint32_t i = 0; i < ring->top; i++)
+		free(ring->cells[i].why);
 	free(ring->cells);
 	pthread_mutex_destroy(&ring->lock);
 	free(ring);
@@ -90,29 +101,38 @@ static bool cells_grow(struct torcoll__ring *ring, uint32_t more)
 	return true;
 }
 
-static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
+/* A file gets one ring, which stays if it cannot be mapped. */
+static int ring_make(struct torcoll *t, struct torcoll__ring *ring)
 {
 	struct torcoll_ring_setup setup = {
 		.size = sizeof(setup),
 		.entries = RING_ENTRIES,
 		.eventfd = ring->eventfd,
 	};
-	void *shared;
 	int err;
 
+	if (ring->made.bytes)
+		return 0;
 	err = torcoll__ioctl(t, TORCOLL_IOC_RING_SETUP, &setup);
+	if (!err)
+		ring->made = setup;
+	return err;
+}
+
+static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
+{
+	int err = ring_make(t, ring);
+	void *shared;
+
 	if (err)
 		return err;
-	if (!cells_grow(ring, setup.entries))
-		return -ENOMEM;
-	shared = torcoll_sys_mmap(t->fd, setup.bytes, TORCOLL_MMAP_RING);
+	shared = torcoll_sys_mmap(t->fd, ring->made.bytes, TORCOLL_MMAP_RING);
 	if (!shared)
 		return -ENOMEM;
 	ring->shared = shared;
-	ring->bytes = setup.bytes;
-	ring->entry = (char *)shared + setup.entries_offset;
-	ring->entry_size = setup.entry_size;
-	__atomic_store_n(&ring->entries, setup.entries, __ATOMIC_RELAXED);
+	ring->entry = (char *)shared + ring->made.entries_offset;
+	ring->entries = ring->made.entries;
+	ring->diverts = t->features & TORCOLL_FEATURE_WAIT_NS;
 	return 0;
 }
 
@@ -143,6 +163,8 @@ int torcoll_eventfd(struct torcoll *t, int fd)
 	pthread_mutex_lock(&ring->lock);
 	if (ring->tried) {
 		err = torcoll__fail(-EBUSY, "eventfd: an op was started already");
+	} else if (ring->made.bytes && ring->made.eventfd != fd) {
+		err = torcoll__fail(-EBUSY, "eventfd: the ring has the one of a former call");
 	} else {
 		ring->eventfd = fd;
 		err = ring_map(t, ring);
@@ -169,9 +191,17 @@ static struct cell *cell_find(struct torcoll__ring *ring, uint64_t id)
 	return &ring->cells[i];
 }
 
+static uint64_t cell_id(const struct torcoll__ring *ring, const struct cell *cell)
+{
+	return (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
+}
+
 static void cell_free(struct torcoll__ring *ring, struct cell *cell)
 {
 	ring->ready -= cell->done;
+	ring->unposted -= !cell->posted && !cell->done;
+	free(cell->why);
+	cell->why = NULL;
 	cell->done = false;
 	cell->comm = NULL;
 	cell->next = ring->free;
@@ -182,7 +212,7 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 {
 	struct torcoll_completion entry;
 
-	memcpy(&entry, ring->entry + (size_t)(i & (ring->entries - 1)) * ring->entry_size,
+	memcpy(&entry, ring->entry + (size_t)(i & (ring->entries - 1)) * ring->made.entry_size,
 	       sizeof(entry));
 	return entry;
 }
@@ -191,14 +221,34 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
  * Release the entries that were seen; but the last one stays while there is a
  * result to fetch.
  */
-static void ring_advance(struct torcoll__ring *ring)
+static void ring_release(struct torcoll__ring *ring)
 {
 	uint32_t head = ring->seen - !!ring->ready;
 
-	if (head == ring->head)
+	if (!ring->shared || head == ring->head)
 		return;
-	__atomic_store_n(&ring->head, head, __ATOMIC_RELAXED);
+	ring->head = head;
 	__atomic_store_n(&ring->shared->head, head, __ATOMIC_RELEASE);
+}
+
+static bool ring_has_place(const struct torcoll__ring *ring)
+{
+	return ring->taken - ring->head < ring->entries;
+}
+
+static bool ring_can_divert(const struct torcoll__ring *ring)
+{
+	return ring->diverts && ring_has_place(ring);
+}
+
+/* Keep what a wait gave that was not the owner's. */
+static void cell_keep(struct cell *cell, const struct torcoll_wait *w)
+{
+	cell->completion.flags = 0;
+	cell->completion.status = w->status;
+	cell->completion.error_rank = w->error_rank;
+	if (w->status)
+		cell->why = torcoll__reason_copy(cell->comm->t);
 }
 
 /*
@@ -217,15 +267,65 @@ static void cell_reap(struct cell *cell)
 	if (!(cell->completion.flags & TORCOLL_COMPLETION_REAP) || cell->completion.status ||
 	    torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w))
 		return;
-	cell->completion.flags = 0;
-	cell->completion.status = w.status;
-	cell->completion.error_rank = w.error_rank;
+	cell_keep(cell, &w);
+}
+
+/*
+ * Ask for the result of an op without a place. If it still runs, and there is a
+ * place now, it gets that. What is refused, since a thread waits for the op, is
+ * left to that.
+ */
+static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
+{
+	bool divert = ring_can_divert(ring);
+	struct torcoll_wait w = {
+		.size = sizeof(w),
+		.flags = TORCOLL_WAIT_NOHANG | (divert ? TORCOLL_WAIT_RING : 0),
+		.comm = cell->comm->handle,
+		.op = cell->completion.op,
+		.user_data = divert ? cell_id(ring, cell) : 0,
+	};
+	int err = torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w);
+
+	if (err && (err != -EAGAIN || !divert))
+		return;
+	ring->unposted--;
+	if (err) {
+		cell->posted = true;
+		ring->taken++;
+		return;
+	}
+	cell_keep(cell, &w);
+	cell->done = true;
+	ring->ready++;
+}
+
+/* Ask for ops without a place: as many as get one, or @all. */
+static void cells_ask(struct torcoll__ring *ring, bool all)
+{
+	for (uint32_t i = 0; ring->unposted && i < ring->top; i++) {
+		struct cell *cell = &ring->cells[i];
+
+		if (!all && !ring_can_divert(ring))
+			break;
+		if (cell->comm && cell->completion.op && !cell->posted && !cell->done)
+			cell_ask(ring, cell);
+	}
+	ring_release(ring);
+}
+
+/* Release entries, whose places are for those without one. */
+static void ring_advance(struct torcoll__ring *ring)
+{
+	ring_release(ring);
+	if (ring->unposted)
+		cells_ask(ring, false);
 }
 
 /* Assign new entries to their cells. */
 static void ring_look(struct torcoll__ring *ring)
 {
-	uint32_t tail = __atomic_load_n(&ring->shared->tail, __ATOMIC_ACQUIRE);
+	uint32_t tail = ring->shared ? __atomic_load_n(&ring->shared->tail, __ATOMIC_ACQUIRE) : 0;
 
 	if (ring->seen == tail)
 		return;
@@ -256,110 +356,140 @@ void torcoll__ring_reap(struct torcoll *t)
 	struct torcoll__ring *ring = t->ring;
 
 	pthread_mutex_lock(&ring->lock);
-	if (ring->shared)
-		ring_look(ring);
+	ring_look(ring);
 	for (uint32_t i = 0; ring->ready && i < ring->top; i++)
 		if (ring->cells[i].comm && ring->cells[i].done)
 			cell_reap(&ring->cells[i]);
+	cells_ask(ring, true);
 	pthread_mutex_unlock(&ring->lock);
 }
 
-bool torcoll__ring_is_there(struct torcoll *t)
+void torcoll__ring_ask(struct torcoll *t)
 {
 	struct torcoll__ring *ring = t->ring;
-	bool there;
 
 	pthread_mutex_lock(&ring->lock);
-	there = ring->shared;
+	if (ring->unposted)
+		cells_ask(ring, true);
 	pthread_mutex_unlock(&ring->lock);
-	return there;
 }
 
-/* Others than those that hold the lock read it as a hint. */
-static void count_taken(struct torcoll__ring *ring, int change)
+/* Return a cell for an op, with a place if there is one and @place; NULL: no memory. */
+static struct cell *cell_take(struct torcoll__ring *ring, const struct torcoll_comm *comm,
+			      bool place)
 {
-	__atomic_store_n(&ring->taken, ring->taken + change, __ATOMIC_RELAXED);
-}
+	struct cell *cell;
 
-bool torcoll__ring_is_crowded(const struct torcoll *t)
-{
-	const struct torcoll__ring *ring = t->ring;
-	uint32_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
-
-	return taken - __atomic_load_n(&ring->head, __ATOMIC_RELAXED) >
-	       __atomic_load_n(&ring->entries, __ATOMIC_RELAXED) / 2;
-}
-
-/* Return whether the ring has room for one more op, and a cell. */
-static bool ring_has_room(struct torcoll__ring *ring)
-{
+	ring_setup(comm->t, ring);
 	ring_look(ring);
-	return ring->taken - ring->head < ring->entries &&
-	       (ring->free < ring->room || cells_grow(ring, ring->room));
+	if (ring->free == ring->room && !cells_grow(ring, ring->room ? ring->room : RING_ENTRIES))
+		return NULL;
+	cell = &ring->cells[ring->free];
+	ring->free = cell->next;
+	cell->comm = comm;
+	cell->generation++;
+	cell->completion.op = 0;
+	cell->posted = place && ring_has_place(ring);
+	ring->taken += cell->posted;
+	ring->unposted += !cell->posted;
+	if (ring->top <= cell - ring->cells)
+		ring->top = cell - ring->cells + 1;
+	return cell;
 }
 
-bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
+uint64_t torcoll__ring_take(const struct torcoll_comm *comm, bool *posted)
+{
+	struct torcoll__ring *ring = comm->t->ring;
+	const struct cell *cell;
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&ring->lock);
+	cell = cell_take(ring, comm, true);
+	if (cell) {
+		*posted = cell->posted;
+		id = cell_id(ring, cell);
+	}
+	pthread_mutex_unlock(&ring->lock);
+	return id;
+}
+
+/*
+ * The op of a cell without a place has got its handle. Who looked when the op
+ * completed did not know that.
+ */
+static void cell_start(struct torcoll__ring *ring, struct cell *cell, uint64_t op)
+{
+	cell->completion.op = op;
+	if (ring_can_divert(ring) || torcoll__is_queued(cell->comm->t))
+		cell_ask(ring, cell);
+	ring_release(ring);
+}
+
+uint64_t torcoll__ring_adopt(const struct torcoll_comm *comm, uint64_t op)
 {
 	struct torcoll__ring *ring = comm->t->ring;
 	struct cell *cell;
-	bool there, room = false;
+	uint64_t id = 0;
 
-	*id = 0;
 	pthread_mutex_lock(&ring->lock);
-	ring_setup(comm->t, ring);
-	there = ring->shared;
-	if (there)
-		room = ring_has_room(ring);
-	if (room) {
-		cell = &ring->cells[ring->free];
-		ring->free = cell->next;
-		count_taken(ring, 1);
-		cell->comm = comm;
-		cell->generation++;
-		if (ring->top <= cell - ring->cells)
-			ring->top = cell - ring->cells + 1;
-		*id = (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
+	cell = cell_take(ring, comm, false);
+	if (cell) {
+		cell_start(ring, cell, op);
+		id = cell_id(ring, cell);
 	}
 	pthread_mutex_unlock(&ring->lock);
-	return room || !there;
+	return id;
+}
+
+void torcoll__ring_started(const struct torcoll_comm *comm, uint64_t id, uint64_t op)
+{
+	struct torcoll__ring *ring = comm->t->ring;
+
+	pthread_mutex_lock(&ring->lock);
+	cell_start(ring, cell_find(ring, id), op);
+	pthread_mutex_unlock(&ring->lock);
 }
 
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
 {
 	struct torcoll__ring *ring = t->ring;
+	struct cell *cell;
 
-	if (!id)
-		return;
 	pthread_mutex_lock(&ring->lock);
-	count_taken(ring, -1);
-	cell_free(ring, cell_find(ring, id));
+	cell = cell_find(ring, id);
+	ring->taken -= cell->posted;
+	cell_free(ring, cell);
 	pthread_mutex_unlock(&ring->lock);
 }
 
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
-			 struct torcoll_completion *completion)
+int torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			struct torcoll_completion *completion)
 {
 	struct torcoll__ring *ring = t->ring;
 	struct cell *cell;
-	bool done;
+	int err = 0;
 
-	/* whatever becomes known comes by an entry */
-	if (__atomic_load_n(&ring->shared->tail, __ATOMIC_RELAXED) == *looked)
-		return false;
+	/* whatever becomes known of an op with a place comes by an entry */
+	if (torcoll__ring_tail(t) == *looked)
+		return -EAGAIN;
 	pthread_mutex_lock(&ring->lock);
 	ring_look(ring);
 	cell = cell_find(ring, id);
-	done = cell && cell->done;
-	if (done) {
+	if (cell && cell->done) {
 		*completion = cell->completion;
+		if (cell->why)
+			torcoll__reason_give(cell->why);
 		cell_free(ring, cell);
 		if (!ring->ready)
 			ring_advance(ring);
+	} else if (cell && !cell->posted) {
+		err = -ENODATA;
 	} else {
 		*looked = ring->seen;
+		err = -EAGAIN;
 	}
 	pthread_mutex_unlock(&ring->lock);
-	return done;
+	return err;
 }
 
 void torcoll__ring_forget(struct torcoll *t, uint64_t id)
@@ -392,9 +522,7 @@ void torcoll__ring_pass(struct torcoll *t)
 	struct torcoll__ring *ring = t->ring;
 
 	pthread_mutex_lock(&ring->lock);
-	if (ring->shared) {
-		ring_look(ring);
-		ring_advance(ring);
-	}
+	ring_look(ring);
+	ring_advance(ring);
 	pthread_mutex_unlock(&ring->lock);
 }

@@ -91,8 +91,9 @@ int torcoll_fd(const struct torcoll *t);
 
 /*
  * Signal @fd, an eventfd of the caller, for each completed op of this context. Call this once,
- * before starting an op; @fd may be closed afterwards. Errors: -EBUSY (too late), -EINVAL, -EBADF,
- * -EOPNOTSUPP (the module is too old), -EDQUOT, -ENOMEM.
+ * before starting an op; @fd may be closed afterwards. An op that was started while 1,024 others were
+ * in flight may complete without a signal: test such ones from time to time. Errors: -EBUSY (too
+ * late), -EINVAL, -EBADF, -EOPNOTSUPP (the module is too old), -EDQUOT, -ENOMEM.
  */
 int torcoll_eventfd(struct torcoll *t, int fd);
 
@@ -374,7 +375,7 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
  * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
  * order, and start as others complete, whenever the program waits for or tests any op of the context,
- * also in calls that block without a request, as torcoll_recv() does.
+ * also in calls that block without a request, as torcoll_recv() and torcoll_comm_dup() do.
  * One that is refused then fails the comm.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,

@@ -56,16 +56,16 @@ static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
 	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
 }
 
-/* Look for the completion in the ring; -EAGAIN: it is not there. */
+/* Look for the completion in the ring; -EAGAIN, -ENODATA: as torcoll__ring_fetch(). */
 static int request_fetch(struct torcoll_request *req)
 {
 	struct torcoll_completion completion;
 	struct torcoll_wait w;
 	int err;
 
-	if (!torcoll__ring_fetch(req->comm->t, req->ring, &req->looked,
-				 &completion))
-		return -EAGAIN;
+	err = torcoll__ring_fetch(req->comm->t, req->ring, &req->looked, &completion);
+	if (err)
+		return err;
 	req->ring = 0;
 	if (!(completion.flags & TORCOLL_COMPLETION_REAP)) {
 		request_end(req, completion.status, completion.error_rank);
@@ -87,9 +87,9 @@ static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t de
 
 	err = request_wait_call(req, flags, deadline_ns, spin_ns, &w);
 	if (err == -ENOENT && req->ring) {
-		/* it may have been posted to the ring meanwhile */
+		/* it may have been posted to the ring meanwhile, or fetched by who pushes */
 		fetched = request_fetch(req);
-		if (fetched != -EAGAIN)
+		if (fetched != -EAGAIN && fetched != -ENODATA)
 			return fetched;
 	}
 	if (err)
@@ -103,8 +103,10 @@ static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t de
 
 int torcoll__request_look(struct torcoll_request *req)
 {
-	if (req->ring)
-		return request_fetch(req);
+	int err = req->ring ? request_fetch(req) : -ENODATA;
+
+	if (err != -ENODATA)
+		return err;
 	return request_wait(req, TORCOLL_WAIT_NOHANG, 0, spin_of(req->comm->t));
 }
 
@@ -183,29 +185,12 @@ static int request_try(struct torcoll_request *req)
 
 int torcoll__request_divert(struct torcoll_request *req)
 {
-	struct torcoll *t = req->comm->t;
-	struct torcoll_wait w = {
-		.size = sizeof(w),
-		.flags = TORCOLL_WAIT_NOHANG | TORCOLL_WAIT_RING,
-		.comm = req->comm->handle,
-		.op = req->op,
-	};
-	int err;
+	int err = -EAGAIN;
 
-	torcoll__ring_take(req->comm, &req->ring);
-	if (!req->ring)
-		return -EAGAIN;
-	w.user_data = req->ring;
-	err = torcoll__ioctl(t, TORCOLL_IOC_WAIT, &w);
-	if (err == -EAGAIN)
-		return err;
-	torcoll__ring_give_back(t, req->ring);
-	req->ring = 0;
-	/* refused: it is looked for by calls, as without a ring */
-	if (err)
-		return -EAGAIN;
-	request_end(req, w.status, w.error_rank);
-	return request_answer(req, 0);
+	req->ring = torcoll__ring_adopt(req->comm, req->op);
+	if (req->ring)
+		err = request_fetch(req);
+	return request_answer(req, err == -ENODATA ? -EAGAIN : err);
 }
 
 static int not_started(void)
@@ -334,6 +319,13 @@ uint64_t torcoll__call_end(uint64_t deadline_ns)
 	return torcoll_sys_is_alone() ? deadline_ns : slice_end(deadline_ns, 0);
 }
 
+uint64_t torcoll__join_end(const struct torcoll *t)
+{
+	if (!(t->features & TORCOLL_FEATURE_WAIT_NS))
+		return 0;
+	return torcoll__is_queued(t) ? torcoll_sys_now_ns() + SLICE_NS : torcoll__call_end(0);
+}
+
 /*
  * Wait for an op that was started; -EINPROGRESS: another thread has queued ops.
  */
@@ -360,7 +352,7 @@ static int wait_by_call(struct torcoll_request *req, uint64_t deadline_ns)
 {
 	struct torcoll__job *job = NULL;
 	struct torcoll_request *running = req;
-	int err = -EAGAIN;
+	int err = -ENODATA;
 
 	if (torcoll__is_queued(req->comm->t))
 		return -EINPROGRESS;
@@ -372,10 +364,10 @@ static int wait_by_call(struct torcoll_request *req, uint64_t deadline_ns)
 	}
 	if (running->ring)
 		err = request_fetch(running);
-	if (err == -EAGAIN && torcoll_sys_is_alone())
-		err = request_wait(running, 0, deadline_ns, spin_of(req->comm->t));
-	else if (err == -EAGAIN)
-		err = wait_in_slices(running, deadline_ns);
+	if (err == -EAGAIN || err == -ENODATA)
+		err = torcoll_sys_is_alone() ?
+		      request_wait(running, 0, deadline_ns, spin_of(req->comm->t)) :
+		      wait_in_slices(running, deadline_ns);
 	if (err == -EINPROGRESS)
 		return err;
 	if (err || !job)

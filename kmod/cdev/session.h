@@ -132,6 +132,15 @@ struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 len
 	__err == -ETIME ? -ETIMEDOUT : __err == -ERESTARTSYS ? -EINTR : __err;		\
 })
 
+/* The same, and as if a signal came at @pause (0: never). */
+#define tor_wait_until_pause(queue, condition, deadline, pause)				\
+({											\
+	bool __pauses = (pause) && (!(deadline) || (pause) < (deadline));		\
+	int __ended = tor_wait_until(queue, condition, __pauses ? (pause) : (deadline));	\
+											\
+	__pauses && __ended == -ETIMEDOUT ? -EINTR : __ended;				\
+})
+
 /*
  * Return whether a signal ended tor_wait_until(), and the process will call
  * again: it was not killed.

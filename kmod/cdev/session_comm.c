@@ -141,9 +141,10 @@ static int no_group(struct tor_session *session, int err, u32 missing, bool vagu
 }
 
 /*
- * Wait until a group is made. If a signal interrupts that, its making goes on,
- * as that of an heir may when the deadline passes, and the group is kept for the
- * next such @call. On error the process has neither the group nor its handle.
+ * Wait until a group is made. If a signal or @cfg->pause ends that, its making
+ * goes on, as that of an heir may when the deadline passes, and the group is kept
+ * for the next such @call. On error the process has neither the group nor its
+ * handle.
  */
 static int await_group(struct tor_session *session, struct tor_group *group, u64 call,
 		       struct tor_group_config *cfg, u32 *missing)
@@ -239,6 +240,7 @@ int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *a
 		.depth = add->depth,
 		.bits = add->bits ? add->bits : TORCOLL_BITS_AGREE,
 		.deadline = add->deadline_ns,
+		.pause = add->wait_ns,
 	};
 	int err;
 
@@ -334,7 +336,7 @@ static int end_shrink(struct tor_session *session, struct tor_group *group,
 static int shrink_group(struct tor_session *session, struct tor_group *from,
 			struct torcoll_comm_shrink *call)
 {
-	struct tor_group_config cfg = { .deadline = call->deadline_ns };
+	struct tor_group_config cfg = { .deadline = call->deadline_ns, .pause = call->wait_ns };
 	struct tor_group *group;
 	int err;
 

@@ -561,7 +561,8 @@ int tor_team_await(struct tor_group *group, struct tor_group_config *cfg, u32 *m
 	cfg->text[0] = '\0';
 	do {
 		err = cfg->give_up ?:
-		      tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
+		      tor_wait_until_pause(&team->wait, READ_ONCE(team->over), cfg->deadline,
+					   cfg->pause);
 		cfg->goes_on = tor_wait_was_interrupted(err);
 		if (cfg->goes_on) {
 			tor_team_put(team);

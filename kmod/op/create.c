@@ -628,7 +628,8 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, const char
 int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
 		   const char **why)
 {
-	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
+	int err = cfg->give_up ?: tor_wait_until_pause(&group->wait, is_done(group), cfg->deadline,
+						       cfg->pause);
 
 	cfg->goes_on = tor_wait_was_interrupted(err);
 	if (cfg->goes_on)

@@ -313,6 +313,7 @@ static inline struct tor_group *tor_group_carrier(struct tor_group *group)
 /**
  * struct tor_group_config - request of a process; see struct torcoll_comm_add
  * @member: kvmalloc'd, taken over; NULL: all nodes
+ * @pause: while awaiting: end then as if a signal came; 0: never
  * @team: of the nodes' group: its team
  * @give_up: while awaiting: do not wait, give up with this error; or 0
  * @goes_on: out, of a wait that ended: what was begun goes on, without a caller
@@ -331,6 +332,7 @@ struct tor_group_config {
 	u32 depth;
 	u32 bits;
 	u64 deadline;
+	u64 pause;
 	int give_up;
 	struct tor_team *team;
 	bool goes_on;
@@ -373,11 +375,11 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, const char
  * @why: out: sentence for a failure, static or in @cfg->text, or unchanged
  *
  * Context: process.
- * Return: 0: the process has the comm. An error with @cfg->goes_on: a signal
- * came (-EINTR), or the deadline passed (-ETIMEDOUT) when this rank had promised
- * the others to be in an heir: call this again. Any other error: the agreement
- * has failed, or was given up, and the group is gone; of these, -EAGAIN: that to
- * shrink broke, begin again.
+ * Return: 0: the process has the comm. An error with @cfg->goes_on: a signal came
+ * or it was @cfg->pause (-EINTR), or the deadline passed (-ETIMEDOUT) when this
+ * rank had promised the others to be in an heir: call this again. Any other error:
+ * the agreement has failed, or was given up, and the group is gone; of these,
+ * -EAGAIN: that to shrink broke, begin again.
  */
 int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
 		    const char **why);

@@ -216,6 +216,25 @@ static int others_of_a_thread(void)
 	return right && !wrong;
 }
 
+/* One rank makes a comm while its ops wait for slots, and another one when these have ended. */
+static int makes_a_comm(void)
+{
+	struct torcoll_request req[MANY];
+	struct torcoll_comm *dup;
+	int right = 1;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		right &= worked(torcoll_ibarrier(world, &req[i]));
+	for (uint32_t i = 0; !rank && i < MANY; i++)
+		right &= worked(torcoll_wait_until(&req[i], soon()));
+	if (!worked(torcoll_comm_dup(world, soon(), &dup)))
+		return 0;
+	for (uint32_t i = 0; rank && i < MANY; i++)
+		right &= worked(torcoll_wait_until(&req[i], soon()));
+	torcoll_comm_close(dup);
+	return right;
+}
+
 /* ---- progress ---- */
 
 /*
@@ -721,6 +740,7 @@ static const struct {
 	{ "queue__two_comms", two_comms },
 	{ "queue__messages", messages },
 	{ "queue__blocking_behind", blocking_behind },
+	{ "queue__makes_a_comm", makes_a_comm },
 	{ "run_until__ends_at_its_time", ends_at_its_time },
 	{ "run_until__others_before_it", others_before_it },
 	{ "wait__descriptors", descriptors },

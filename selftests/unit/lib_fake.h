@@ -84,6 +84,7 @@ static struct fake {
 		struct torcoll_completion entry[FAKE_RING];
 	} ring;
 	uint64_t post_on_wait;		/* what is posted while a call waits */
+	bool runs;			/* no op is complete for who does not wait */
 	int32_t eventfd;
 	char memory[4096];		/* of its region, of which there is one at a time */
 	uint64_t memory_offset;
@@ -373,6 +374,9 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	}
 	if (!err && request == TORCOLL_IOC_SUBMIT && !fake_slot(arg))
 		return -EBUSY;
+	if (!err && request == TORCOLL_IOC_WAIT && fake.runs &&
+	    ((struct torcoll_wait *)arg)->flags & TORCOLL_WAIT_NOHANG)
+		return -EAGAIN;
 	if (request == TORCOLL_IOC_REGION_DEL && fake.regions_used)
 		return -EBUSY;
 	if (request == TORCOLL_IOC_BATCH) {

@@ -262,6 +262,34 @@ static void eventfd__before_ops(void **state)
 	assert_int_equal(torcoll_eventfd(f->t, 6), -EBUSY);
 }
 
+/* A ring that could not be mapped is there all the same, and there is no second one. */
+static void eventfd__is_mapped_later(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.no_map = true;
+	assert_int_equal(torcoll_eventfd(f->t, 5), -ENOMEM);
+	fake.no_map = false;
+	fake_errors(TORCOLL_IOC_RING_SETUP, -EBUSY, -EBUSY);
+	assert_int_equal(torcoll_eventfd(f->t, 6), -EBUSY);
+	assert_string_equal(torcoll_last_error(), "eventfd: the ring has the one of a former call (EBUSY)");
+	assert_int_equal(torcoll_eventfd(f->t, 5), 0);
+	assert_true(start(f->comm, &req));
+}
+
+static void eventfd__mapped_for_an_op(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.no_map = true;
+	assert_int_equal(torcoll_eventfd(f->t, 5), -ENOMEM);
+	fake.no_map = false;
+	assert_true(start(f->comm, &req));
+	assert_int_equal(fake_calls(TORCOLL_IOC_RING_SETUP), 1);
+}
+
 /* A module without rings is asked for none; one that makes none is asked once. */
 static void none__waits_by_calls(void **state)
 {
@@ -388,6 +416,8 @@ int main(void)
 		test_open(spin__is_asked_for),
 		test_closed(spin__by_environment),
 		test_open(eventfd__before_ops),
+		test_open(eventfd__is_mapped_later),
+		test_open(eventfd__mapped_for_an_op),
 		test_open(none__waits_by_calls),
 		test_open(child__is_refused),
 		test_open(child__leaves_what_is_its_parents),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that start an op and wait for it: what becomes of the op, and of others, when its wait ends before it.
+ * Calls that start an op and wait for it, or make a comm: what becomes of the op, and of others, when the wait ends
+ * before it.
  */
 #include "lib_queue.h"
 
@@ -100,32 +101,6 @@ static void late__others_are_started(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
 }
 
-/* Where there may be no room for it later, an op has its place from the start. */
-static void crowded__in_two_calls(void **state)
-{
-	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING];
-
-	for (uint32_t i = 0; i < FAKE_RING / 2; i++)
-		start(f, &req[i]);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING / 2], 6), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-	start(f, &req[FAKE_RING / 2]);
-	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, 0);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[FAKE_RING - 1], 6), -EAGAIN);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
-	/* without an end nobody else has to find it */
-	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
-	assert_int_equal(torcoll_run(f->comm, &barrier), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-	for (uint32_t i = 0; i < FAKE_RING; i++)
-		post(posted[i < FAKE_RING / 2 ? i : i + 1], 0, 0);
-	for (uint32_t i = 0; i < FAKE_RING; i++)
-		assert_int_equal(torcoll_test(&req[i]), 0);
-	assert_int_equal(torcoll_run_until(f->comm, &barrier, &req[0], 6), 0);
-	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
-}
-
 static int no_sleep(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 {
 	return 0;
@@ -205,6 +180,66 @@ static void threads__call_has_an_end(void **state)
 	assert_int_equal(fake.wait.deadline_ns, 1000 + CALL_NS);
 }
 
+/* ---- calls that make a comm ---- */
+
+static const struct torcoll_comm_config second = { .fabric = 7, .name = "second" };
+
+/* The first of three has completed, and its slot is for the next. */
+static void queue_three(struct fixture *f, struct torcoll_request *req)
+{
+	fake.now = 1000;
+	fake.slots = 1;
+	for (uint32_t i = 0; i < 3; i++)
+		start(f, &req[i]);
+	assert_int_equal(nposted, 1);
+	post(posted[0], 0, 0);
+	fake.slots = 1;
+}
+
+static void join__starts_what_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_comm *comm;
+
+	queue_three(f, req);
+	fake_errors(TORCOLL_IOC_COMM_ADD, -EINTR, 0);
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), 2);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(fake.comm.wait_ns, 1000 + SLICE_NS);
+}
+
+static void join__shrink_as_well(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_comm *heir;
+
+	queue_three(f, req);
+	fake_errors(TORCOLL_IOC_COMM_SHRINK, -EINTR, 0);
+	assert_int_equal(torcoll_comm_shrink(f->comm, 0, &heir), 0);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(fake.shrink.wait_ns, 1000 + SLICE_NS);
+}
+
+/* Where nothing waits it is one call; other threads may queue something meanwhile. */
+static void join__call_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	fake.now = 1000;
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake.comm.wait_ns, 0);
+	fake.threads = true;
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake.comm.wait_ns, 1000 + CALL_NS);
+	f->t->features &= ~TORCOLL_FEATURE_WAIT_NS;
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake.comm.wait_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,10 +248,12 @@ int main(void)
 		test_queue(late__is_complete_meanwhile),
 		test_queue(late__ring_is_full),
 		test_queue(late__others_are_started),
-		test_queue(crowded__in_two_calls),
 		test_queue(no_slot__ends_at_its_time),
 		test_queue(threads__starts_what_others_queue),
 		test_queue(threads__call_has_an_end),
+		test_queue(join__starts_what_waits),
+		test_queue(join__shrink_as_well),
+		test_queue(join__call_has_an_end),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_WAIT_NS;

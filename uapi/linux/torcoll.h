@@ -217,7 +217,7 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
 #define TORCOLL_FEATURE_TRY		(1ULL << 7)	/* TORCOLL_OP_TRY; poll() with POLLOUT */
 #define TORCOLL_FEATURE_TELL		(1ULL << 8)	/* TORCOLL_OP_TELL */
-#define TORCOLL_FEATURE_WAIT_NS		(1ULL << 9)	/* torcoll_submit.wait_ns, TORCOLL_WAIT_RING */
+#define TORCOLL_FEATURE_WAIT_NS		(1ULL << 9)	/* wait_ns of any call, TORCOLL_WAIT_RING */
 
 /*
  * TORCOLL_IOC_ERROR: return the message for the refusal of the calling thread's last call on this
@@ -284,9 +284,9 @@ struct torcoll_handle {
  * TORCOLL_IOC_COMM_ADD: join a communicator. Blocks until every member has called with the same
  * name, secret and list of members, or until the deadline passes.
  *
- * EINTR: a signal came. The join continues, and other ranks do not notice. The next call with the
- * same values, but for the deadline, waits for it again. A call with other values that would meet it,
- * by fabric, name and rank, gives it up, as does the end of the file.
+ * EINTR: a signal came, or it was @wait_ns. The join continues, and other ranks do not notice. The
+ * next call with the same values, but for the times, waits for it again. A call with other values that
+ * would meet it, by fabric, name and rank, gives it up, as does the end of the file.
  *
  * The list may name a node several times. That many processes of one user join there, each with
  * its own rank. Such a comm does not support TORCOLL_IOC_COMM_SHRINK, nor messages from ranks
@@ -308,6 +308,7 @@ struct torcoll_comm_add {
 	__u32 comm;			/* out: handle, never 0 */
 	__u32 missing;			/* out, with ETIMEDOUT: a rank that did not join, or ~0 */
 	__u32 bits;			/* in: enum torcoll_bits of ops that name none */
+	__u64 wait_ns;			/* in: when the call ends as by a signal; 0: never */
 };
 
 /* torcoll_comm_add.rank: the rank on this node, or the next free one if it has several. */
@@ -320,9 +321,10 @@ struct torcoll_comm_add {
  * any more. If the comm has not failed yet, this fails it, as TORCOLL_IOC_ABORT does. The old comm
  * stays failed and open; it can be shrunk once.
  *
- * EINTR: a signal came. The agreement continues, and other ranks do not notice. The next call for the
- * same comm waits for it again, with the depth of the first; if another rank dies meanwhile, the others
- * wait for that next call. Deleting the comm gives it up, as does the end of the file.
+ * EINTR: a signal came, or it was @wait_ns. The agreement continues, and other ranks do not notice. The
+ * next call for the same comm waits for it again, with the depth of the first; if another rank dies
+ * meanwhile, the others wait for that next call. Deleting the comm gives it up, as does the end of the
+ * file.
  *
  * ETIMEDOUT: the deadline passed. Call again: the other ranks wait for that. If missing is ~0, this rank
  * may have agreed: they may have the new comm, and wait in it. It continues as after EINTR then, and the
@@ -343,6 +345,7 @@ struct torcoll_comm_shrink {
 	__u64 members;			/* in: __u32[room] for the node of each rank, or 0 */
 	__u32 room;			/* in: EINVAL, and no new comm, if there are more ranks */
 	__u32 __reserved;
+	__u64 wait_ns;			/* in: when the call ends as by a signal; 0: never */
 };
 
 /*

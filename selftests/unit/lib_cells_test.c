@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ops for which the completion ring has no place, as it is full, or as there is none: they start, what waits for their
+ * slots finds their results, and their owners get these.
+ */
+#include "lib_queue.h"
+
+#define DEADLINE	(1ULL << 40)
+
+static const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
+
+/* Ops that have all places of the ring. */
+static void fill(struct fixture *f, struct torcoll_request *req)
+{
+	for (uint32_t i = 0; i < FAKE_RING; i++)
+		start(f, &req[i]);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
+}
+
+/* An op without a place, and one behind it, which waits for its slot. */
+static void start_two(struct fixture *f, struct torcoll_request *req)
+{
+	fake.runs = true;
+	start(f, &req[0]);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_TRY);
+	fake.slots = 0;
+	start(f, &req[1]);
+	assert_true(torcoll__is_queued(f->t));
+	fake_errors(TORCOLL_IOC_WAIT, 0, 0);
+	fake.now += PUSH_NS;
+}
+
+/* The first is complete. */
+static void end_first(void)
+{
+	fake.runs = false;
+	fake.slots = 1;
+}
+
+/* ---- a full ring ---- */
+
+static void full__calls_block_in_one(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], until;
+
+	fill(f, req);
+	for (int threads = 0; threads < 2; threads++) {
+		fake.threads = threads;
+		fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+		assert_int_equal(torcoll_run(f->comm, &barrier), 0);
+		assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+		assert_int_equal(torcoll_run_until(f->comm, &barrier, &until, DEADLINE), 0);
+		assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+		assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	}
+}
+
+/* Such a call that ends before its op: others find the result as well. */
+static void full__goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], until, other;
+
+	fill(f, req);
+	fake.runs = true;
+	fake.started_on_eintr = 77;
+	fake_errors(TORCOLL_IOC_SUBMIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_run_until(f->comm, &barrier, &until, 6), -EAGAIN);
+	assert_int_equal(fake.wait.op, 0);
+	fake.slots = 0;
+	start(f, &other);
+	end_first();
+	torcoll__push(f->t, true);
+	assert_false(torcoll__is_queued(f->t));
+	fake_errors(TORCOLL_IOC_WAIT, 0, 0);
+	assert_int_equal(torcoll_test(&until), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+}
+
+static void full__ops_start(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], more[2];
+	uint32_t started;
+
+	fill(f, req);
+	assert_int_equal(torcoll_isend(f->comm, &x, 1, TORCOLL_I32, 1, &more[0]), 0);
+	assert_int_equal(nposted, FAKE_RING + 1);
+	assert_false(torcoll__is_queued(f->t));
+	assert_int_equal(torcoll_wait(&more[0]), 0);
+	assert_int_equal(torcoll_submit_many(f->comm, (struct torcoll_op[]){ barrier, barrier }, 2,
+					     more, &started), 0);
+	assert_int_equal(nposted, FAKE_RING + 3);
+	assert_false(torcoll__is_queued(f->t));
+	assert_int_equal(torcoll_test(&more[1]), 0);
+	assert_int_equal(torcoll_test(&more[0]), 0);
+}
+
+static void full__others_are_started(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], two[2];
+
+	fill(f, req);
+	start_two(f, two);
+	assert_int_equal(torcoll_test(&two[1]), -EAGAIN);
+	assert_true(torcoll__is_queued(f->t));
+	end_first();
+	torcoll__push(f->t, true);
+	assert_false(torcoll__is_queued(f->t));
+	assert_int_equal(nposted, FAKE_RING + 2);
+	/* its owner learns it without a call; until then the file polls readable */
+	torcoll__ring_reap(f->t);
+	assert_int_not_equal(fake.ring.head.head, fake.ring.head.tail);
+	fake_errors(TORCOLL_IOC_WAIT, 0, 0);
+	assert_int_equal(torcoll_test(&two[0]), 0);
+	assert_int_equal(torcoll_test(&two[1]), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+}
+
+/* What was complete before anything waited. */
+static void full__is_asked_for_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], two[2];
+
+	fill(f, req);
+	start(f, &two[0]);
+	fake.slots = 0;
+	fake.on_wait = end_first;
+	start(f, &two[1]);
+	assert_int_equal(nposted, FAKE_RING + 2);
+	assert_false(torcoll__is_queued(f->t));
+}
+
+static struct fixture *shared;
+static struct torcoll_request others;
+
+static void other_thread_queues(const struct torcoll_submit *s)
+{
+	note(s);
+	fake.on_submit = note;
+	fake.slots = 0;
+	start(shared, &others);
+	fake.slots = 1;
+}
+
+/* Who looked before its handle was known is told by the slot that becomes free. */
+static void full__completes_as_it_starts(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], r;
+
+	fill(f, req);
+	shared = f;
+	fake.on_submit = other_thread_queues;
+	start(f, &r);
+	assert_true(torcoll__is_queued(f->t));
+	assert_int_equal(fake.wait.op, r.op);
+	assert_int_equal(torcoll_test(&r), 0);
+}
+
+/* A place that becomes free is for those without one. */
+static void full__gets_a_place_later(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], r;
+
+	fill(f, req);
+	fake.runs = true;
+	start(f, &r);
+	assert_int_equal(torcoll_test(&r), -EAGAIN);
+	assert_int_equal(fake.diverted.op, 0);
+	post(posted[0], 0, 0);
+	assert_int_equal(torcoll_test(&req[0]), 0);
+	assert_int_equal(fake.diverted.op, r.op);
+	fake_errors(TORCOLL_IOC_WAIT, 0, 0);
+	assert_int_equal(torcoll_test(&r), -EAGAIN);
+	post(fake.diverted.user_data, 0, 0);
+	assert_int_equal(torcoll_test(&r), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	for (uint32_t i = 1; i < FAKE_RING; i++)
+		post(posted[i], 0, 0);
+	for (uint32_t i = 1; i < FAKE_RING; i++)
+		assert_int_equal(torcoll_test(&req[i]), 0);
+	/* none is lost */
+	nposted = 0;
+	fill(f, req);
+}
+
+/* A failure has its reason, though another thread was told it. */
+static void full__failure_has_its_reason(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], two[2];
+
+	fill(f, req);
+	start_two(f, two);
+	end_first();
+	fake.status = -EHOSTDOWN;
+	fake.error_rank = 3;
+	fake.sentence = "node 3 restarted";
+	torcoll__push(f->t, true);
+	fake.sentence = "something else";
+	assert_int_equal(torcoll_test(&two[0]), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(), "allreduce: node 3 restarted (EHOSTDOWN)");
+	assert_int_equal(torcoll_request_error_rank(&two[0]), 3);
+	/* it is not said of others */
+	fake.slots = 1;
+	start(f, &two[0]);
+	assert_int_equal(torcoll_test(&two[0]), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(), "allreduce: something else (EHOSTDOWN)");
+}
+
+static void fetch_meanwhile(void)
+{
+	fake.on_wait = NULL;
+	torcoll__ring_reap(shared->t);
+	fake_errors(TORCOLL_IOC_WAIT, -ENOENT, 0);
+}
+
+/* A thread waits in a call while another one fetches the result. */
+static void full__is_fetched_while_it_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], r;
+
+	fill(f, req);
+	start(f, &r);
+	shared = f;
+	fake.on_wait = fetch_meanwhile;
+	assert_int_equal(torcoll_wait(&r), 0);
+}
+
+/* ---- no ring ---- */
+
+/* Those of a comm wait for each other in the library, as with a ring. */
+static void none__others_are_started(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request two[2];
+
+	fake_errors(TORCOLL_IOC_RING_SETUP, -EDQUOT, 0);
+	start_two(f, two);
+	assert_int_equal(torcoll_test(&two[1]), -EAGAIN);
+	assert_int_equal(nposted, 1);
+	end_first();
+	torcoll__push(f->t, true);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_TRY);
+	assert_int_equal(torcoll_test(&two[0]), 0);
+	assert_int_equal(torcoll_test(&two[1]), 0);
+}
+
+static void add(const void *in, void *inout, uint64_t n, void *arg)
+{
+}
+
+/* A step waits for a slot where it keeps nobody from looking. */
+static void none__steps_do_not_block(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_function function = { .reduce = add, .element = sizeof(x) };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .count = 1, .send = &x, .recv = &y,
+		.function = &function,
+	};
+	struct torcoll_request req;
+
+	fake_errors(TORCOLL_IOC_RING_SETUP, -EDQUOT, 0);
+	fake.slots = 0;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req), 0);
+	assert_int_equal(nposted, 0);
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_queue(full__calls_block_in_one),
+		test_queue(full__goes_on),
+		test_queue(full__ops_start),
+		test_queue(full__others_are_started),
+		test_queue(full__is_asked_for_at_once),
+		test_queue(full__completes_as_it_starts),
+		test_queue(full__gets_a_place_later),
+		test_queue(full__failure_has_its_reason),
+		test_queue(full__is_fetched_while_it_waits),
+		test_queue(none__others_are_started),
+		test_queue(none__steps_do_not_block),
+	};
+
+	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_WAIT_NS;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
