@@ -208,6 +208,11 @@ static void write_node(struct writing *w, struct tor_fabric *fabric)
 {
 	struct torcoll_survey_node node;
 
+	/* another one would not fit either */
+	if (w->nodes) {
+		w->nodes++;
+		return;
+	}
 	fill_node(&node, fabric);
 	if (!write_record(w, TORCOLL_SURVEY_NODE, &node, sizeof(node), REST_BYTES))
 		w->nodes++;
