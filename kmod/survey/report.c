@@ -224,10 +224,14 @@ static bool write_port(struct net_device *dev, void *arg)
 	struct writing *w = arg;
 
 	/* another one would not fit either */
-	if (!w->ports)
-		fill_port(&port, w->survey, dev);
-	if (w->ports ||
-	    !write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
+	if (w->ports) {
+		w->ports++;
+		return true;
+	}
+	fill_port(&port, w->survey, dev);
+	if (!port.peer.host && !tor_survey_asks(dev))
+		return true;
+	if (!write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
 		w->ports++;
 	return true;
 }
