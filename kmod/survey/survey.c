@@ -52,7 +52,7 @@ static bool is_within(const struct net_device *dev)
 	return is_vlan_dev(dev) || netif_is_macsec(dev);
 }
 
-/* A port beside @dev, or NULL. Context: RCU. */
+/* The port beside @dev, or NULL: of several the first. Context: RCU. */
 static struct net_device *port_beside(struct net_device *dev)
 {
 	struct net_device *upper;
@@ -99,7 +99,7 @@ static bool has_cable(struct net_device *dev)
 	struct net_device *lower = is_beside(dev) ? beside_of(dev) : NULL;
 
 	if (lower)
-		return tor_port_of_dev(dev) && !tor_port_of_dev(lower);
+		return tor_port_of_dev(dev) && !tor_port_of_dev(lower) && port_beside(lower) == dev;
 	return tor_port_of_dev(dev) || !port_beside(dev);
 }
 

@@ -255,6 +255,13 @@ done
 on_top macvlan mode bridge
 check macvlan__is_a_port eval 'port_at b 5 0 plus top && port_at c 5 1 minus top'
 eventually macvlan__is_the_cable 20 cables_are "a:x-b:x b:top-c:top" host c
+# of two the first
+check macvlan__beside_it_is_a_port eval 'host b ip link add link y name top2 type macvlan mode bridge &&
+	host b ip link set top2 up && port_at b 6 0 plus top2'
+check macvlan__is_no_switch surveyed '[.hosts[].ports[] | select(.device | startswith("top"))] |
+	length == 2 and all(.many | not)' host c torcollctl -j survey show
+host b torcollctl fabric del 6
+host b ip link del top2
 for h in b c; do
 	host $h torcollctl fabric del 5
 done
