@@ -208,6 +208,11 @@ static void write_node(struct writing *w, struct tor_fabric *fabric)
 {
 	struct torcoll_survey_node node;
 
+	/* another one would not fit either */
+	if (w->nodes) {
+		w->nodes++;
+		return;
+	}
 	fill_node(&node, fabric);
 	if (!write_record(w, TORCOLL_SURVEY_NODE, &node, sizeof(node), REST_BYTES))
 		w->nodes++;
@@ -219,10 +224,14 @@ static bool write_port(struct net_device *dev, void *arg)
 	struct writing *w = arg;
 
 	/* another one would not fit either */
-	if (!w->ports)
-		fill_port(&port, w->survey, dev);
-	if (w->ports ||
-	    !write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
+	if (w->ports) {
+		w->ports++;
+		return true;
+	}
+	fill_port(&port, w->survey, dev);
+	if (!port.peer.host && !tor_survey_asks(dev))
+		return true;
+	if (!write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
 		w->ports++;
 	return true;
 }

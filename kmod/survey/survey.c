@@ -52,38 +52,84 @@ static bool is_within(const struct net_device *dev)
 	return is_vlan_dev(dev) || netif_is_macsec(dev);
 }
 
-static int is_port(struct net_device *dev, struct netdev_nested_priv *priv)
+/* The port beside @dev, or NULL: of several the first. Context: RCU. */
+static struct net_device *port_beside(struct net_device *dev)
 {
-	return !!tor_port_of_dev(dev);
+	struct net_device *upper;
+	struct list_head *iter;
+
+	netdev_for_each_upper_dev_rcu(dev, upper, iter)
+		if (is_beside(upper) && tor_port_of_dev(upper))
+			return upper;
+	return NULL;
+}
+
+static int take_first(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	priv->data = dev;
+	return 1;
+}
+
+/* The device beside which @dev is, which has one only. Context: RCU. */
+static struct net_device *beside_of(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	netdev_walk_all_lower_dev_rcu(dev, take_first, &priv);
+	return priv.data;
+}
+
+static int is_neighbour(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return net_eq(dev_net(dev), dev_net(priv->data));
 }
 
 static int is_port_on_top(struct net_device *dev, struct netdev_nested_priv *priv)
 {
-	return (is_within(dev) || is_beside(dev)) && tor_port_of_dev(dev);
+	return is_neighbour(dev, priv) && (is_within(dev) || is_beside(dev)) &&
+	       tor_port_of_dev(dev);
 }
 
 /*
- * Of devices on top of each other those are the ends of the cable that are ports
- * of fabrics, and if none is, the lowest one. Of a port and what is beside it
- * each would hear both at the other end.
+ * A device, and those beside it, would each hear all that are at the other end:
+ * one of them is the end of the cable, in whatever namespace it is.
+ */
+static bool has_cable(struct net_device *dev)
+{
+	struct net_device *lower = is_beside(dev) ? beside_of(dev) : NULL;
+
+	if (lower)
+		return tor_port_of_dev(dev) && !tor_port_of_dev(lower) && port_beside(lower) == dev;
+	return tor_port_of_dev(dev) || !port_beside(dev);
+}
+
+/*
+ * Of devices within each other those are ends that are ports, and the lowest one
+ * of this namespace, which knows of no other one's devices.
  */
 static bool is_end(const struct net_device *dev)
 {
 	/* the walks change nothing */
 	struct net_device *at = (struct net_device *)dev;
-	struct netdev_nested_priv priv = {};
+	struct netdev_nested_priv priv = { .data = at };
 	bool is;
 
 	rcu_read_lock();
-	if (is_beside(dev))
-		is = tor_port_of_dev(dev) && !netdev_walk_all_lower_dev_rcu(at, is_port, &priv);
-	else if (is_within(dev))
-		is = tor_port_of_dev(dev);
-	else
-		is = !netdev_walk_all_upper_dev_rcu(at, is_port_on_top, &priv) ||
-		     tor_port_of_dev(dev);
+	is = has_cable(at) && (tor_port_of_dev(dev) || !is_within(dev) ||
+			       !netdev_walk_all_lower_dev_rcu(at, is_neighbour, &priv));
 	rcu_read_unlock();
 	return is;
+}
+
+bool tor_survey_asks(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = { .data = dev };
+	bool asks;
+
+	rcu_read_lock();
+	asks = tor_port_of_dev(dev) || !netdev_walk_all_upper_dev_rcu(dev, is_port_on_top, &priv);
+	rcu_read_unlock();
+	return asks;
 }
 
 bool tor_survey_shows(const struct net_device *dev)
@@ -187,7 +233,7 @@ static bool ask_device(struct net_device *dev, void *arg)
 
 	if (a->asked == TOR_SURVEY_CABLES)
 		return false;
-	if (!tor_survey_usable(dev))
+	if (!tor_survey_usable(dev) || !tor_survey_asks(dev))
 		return true;
 	memcpy(end.mac, dev->dev_addr, ETH_ALEN);
 	strscpy_pad(end.device, dev->name, sizeof(end.device));

@@ -77,11 +77,19 @@ bool tor_survey_usable(struct net_device *dev);
 
 /*
  * Whether surveys report a device, usable or not: one that is the end of a cable
- * to a port. Devices on top of each other are on the same cable, so of them only
- * one is, or several ports, or all would be found as cables of their own.
+ * to a port. Devices on top of each other are on the same cable, so of those of a
+ * namespace only one is, or several ports, or all would be found as cables of
+ * their own.
  * Context: as above.
  */
 bool tor_survey_shows(const struct net_device *dev);
+
+/*
+ * Whether surveys ask by a device that they report: not by one below a port, which
+ * is reported only if it hears. It was forgotten here then, but not at its other
+ * end. Context: as above.
+ */
+bool tor_survey_asks(struct net_device *dev);
 
 /**
  * tor_survey_each - call a function for every device that is reported

@@ -45,8 +45,8 @@ is value__as_it_is_in_json "$(env_of 'TORCOLL_COMM=a\b' -- '.[] | select(.name =
 # a character in too many bytes, one of UTF-16's halves, one beyond the last; and one of each length that is none of these
 not_utf8=$'\xc0\x80 \xe0\x9f\xbf \xed\xa0\x80 \xf0\x8f\xbf\xbf \xf4\x90\x80\x80'
 for word in $not_utf8; do
-	is "value__of_no_text_$(printf %s "$word" | xxd -p)" "$(env_of TORCOLL_COMM="$word" -- '.[] | select(.name == "TORCOLL_COMM") | .value')" \
-		"$(printf %s "$word" | xxd -p | sed 's/../\\x&/g')"
+	hex=$(printf %s "$word" | od -An -tx1)
+	is "value__of_no_text_${hex// }" "$(env_of TORCOLL_COMM="$word" -- '.[] | select(.name == "TORCOLL_COMM") | .value')" "${hex// /\\x}"
 done
 is value__of_other_alphabets "$(env_of TORCOLL_COMM='zß水🂡' -- '.[] | select(.name == "TORCOLL_COMM") | .value')" 'zß水🂡'
 check value__of_no_text eval "TORCOLL_COMM=\$'a\xffb' build/bin/torcollctl -j env | python3 -c 'import json; json.load(open(0, encoding=\"utf-8\"))'"

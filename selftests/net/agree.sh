@@ -108,8 +108,9 @@ check rates__those_of_rank_0 joins
 # a name that is the same each time is one that other users can take
 torcollctl netns run torcollctl tune run >/tmp/tune 2>&1 &
 tune=$!
-eventually rates__are_measured_by_the_launchers_name 60 \
-	eval 'node 0 torcollctl comm show | grep "^comm " | grep -v "comm torcollctl tune"'
+# those before are closed, and stay in the list for some seconds
+eventually rates__are_measured_by_the_launchers_name 60 eval 'node 0 torcollctl -j comm show |
+	jq -e "any(.[]; .state == \"up\") and all(.[]; .name != \"torcollctl tune\")"'
 wait "$tune"
 is rates__are_measured_though_they_differ "$?" 0
 diag </tmp/tune

@@ -35,10 +35,25 @@ hears()
 	grep -q 'fabric deleted 3' "$work/events"
 }
 
-# Quickly, so that the module is back before whoever listens has heard that it was gone; then what is made at once.
+# reload KEY: quickly, so that the module is back before whoever listens has heard that it was gone; then what is made at once.
 reload()
 {
-	rmmod torcoll && module_load && node 0 torcollctl fabric add 4 dims 2 node 1
+	rmmod torcoll && module_load && node 0 torcollctl fabric add "$1" dims 2 node 1
+}
+
+# lose_events COMMAND...: the monitor stands still while more events come than its socket holds, and then that happens.
+lose_events()
+{
+	local i code
+
+	kill -STOP "$monitor"
+	for ((i = 0; i < 200; i++)); do
+		echo fabric add 3 dims 2 node 0
+		echo fabric del 3
+	done | node 0 torcollctl -b - && "$@"
+	code=$?
+	kill -CONT "$monitor"
+	return "$code"
 }
 
 work=$(mktemp -d)
@@ -68,7 +83,15 @@ check load__again module_load
 eventually monitor__says_that_it_was_unloaded 20 grep -qx 'The module was unloaded.' "$work/said"
 eventually monitor__says_that_it_is_loaded 20 grep -qx 'The module is loaded.' "$work/said"
 eventually monitor__listens_again 20 hears
-check reload__at_once reload
+check reload__at_once reload 4
 eventually monitor__what_was_made_at_once 20 grep -q 'fabric new 4 2 node 1: ' "$work/events"
+check lost__module_goes_and_comes lose_events reload 5
+eventually lost__is_said 20 grep -qx 'Events were lost.' "$work/said"
+eventually lost__monitor_tells_what_is_there 20 grep -q 'fabric new 5 2 node 1: ' "$work/events"
+check lost__fabric_is_deleted node 0 torcollctl fabric del 5
+eventually lost__monitor_listens 20 grep -q 'fabric deleted 5' "$work/events"
+: >"$work/said"
+check lost__module_goes lose_events rmmod torcoll
+eventually lost__monitor_says_so 20 grep -qx 'The module was unloaded.' "$work/said"
 torcollctl netns down
 finish

@@ -225,16 +225,43 @@ eventually vlan__is_the_cable 20 cables_are "a:x-b:x b:top-c:top" host c
 check vlan__is_all_that_is_seen surveyed '[.hosts[].ports[].device] | sort == ["top", "top", "x", "x"]' host c torcollctl -j survey show
 check vlan__and_below_are_ports eval 'port_at b 6 0 plus y && port_at c 6 1 minus y'
 eventually vlan__and_below_are_cables 20 cables_are "a:x-b:x b:top-c:top b:y-c:y" host c
+# a port is forgotten at one end: that end only hears
+check vlan__below_is_forgotten host b torcollctl fabric del 6
+eventually vlan__below_is_heard_of 20 surveyed '(.hosts | map({(.name): (.ports | map({(.device): .}) | add)}) | add) as $at |
+	$at.b.y.peer.device == "y" and $at.b.y.member == null and $at.c.y.member and $at.c.y.peer == null' \
+	host a torcollctl -j survey show
 for h in b c; do
 	host $h torcollctl fabric del 5
-	host $h torcollctl fabric del 6
 done
+host c torcollctl fabric del 6
 not_on_top
+
+# in a namespace of its own it is that one's, a port or not, and the device below stays the host's
+host_add d
+host_add e
+on_top vlan id 5
+check namespace__gets_a_vlan eval 'host b ip link set top netns survey-d && host c ip link set top netns survey-e &&
+	host d ip link set top up && host e ip link set top up'
+eventually namespace__vlan_is_a_cable 20 cables_are "d:top-e:top" host d
+check namespace__vlan_is_a_port eval 'port_at d 5 0 plus top && port_at e 5 1 minus top'
+eventually namespace__port_is_a_cable 20 cables_are "d:top-e:top" host d
+check namespace__below_is_a_cable plain a
+for h in d e; do
+	host $h torcollctl fabric del 5
+	host $h ip link del top
+done
 
 # a macvlan that is a port has the cable for itself
 on_top macvlan mode bridge
 check macvlan__is_a_port eval 'port_at b 5 0 plus top && port_at c 5 1 minus top'
 eventually macvlan__is_the_cable 20 cables_are "a:x-b:x b:top-c:top" host c
+# of two the first
+check macvlan__beside_it_is_a_port eval 'host b ip link add link y name top2 type macvlan mode bridge &&
+	host b ip link set top2 up && port_at b 6 0 plus top2'
+check macvlan__is_no_switch surveyed '[.hosts[].ports[] | select(.device | startswith("top"))] |
+	length == 2 and all(.many | not)' host c torcollctl -j survey show
+host b torcollctl fabric del 6
+host b ip link del top2
 for h in b c; do
 	host $h torcollctl fabric del 5
 done
@@ -276,7 +303,7 @@ host b ip link set y mtu 384
 host c ip link set y mtu 384
 eventually devices__many_are_reported 20 surveyed '(.hosts | length) == 3 and
 	any(.hosts[]; .name == "c" and (.ports | length) > 50 and .left_out > 20)' host a torcollctl -j survey show
-check devices__left_out_are_told eval 'host a torcollctl survey show 2>&1 | grep "^c: .* devices more"'
+check devices__left_out_are_told eval 'host a torcollctl survey show 2>&1 | grep "^c: .* devices .*more than its report"'
 # a port is the last device there is, and the first to be asked by and reported
 cable c p b q
 check devices__port_is_made port_at c 5 0 plus p

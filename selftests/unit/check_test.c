@@ -317,6 +317,24 @@ static void slow__of_a_faster_device(void **state)
 	torus_free(s);
 }
 
+/* Many hosts that make up speeds, each its own, come before those that do not. */
+static void slow__beside_many_speeds(void **state)
+{
+	struct survey *s = torus_survey("16x16");
+	struct survey_port *p, *q;
+	uint32_t i;
+
+	for (i = 0; i < 80; i++) {
+		p = torus_port(s, i, "d0p");
+		q = torus_port(s, i, "d1p");
+		p->speed = p->other->speed = 10001 + i;
+		q->speed = q->other->speed = 20001 + i;
+	}
+	torus_port(s, 200, "d0m")->rate = 4500;
+	finds(s, "slow: c199:d0p (node 199) -> c200:d0m (node 200): 4500 Mbit/s, the other cables 9000 Mbit/s\n");
+	torus_free(s);
+}
+
 static void speed__agreed_upon_too_little(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -678,6 +696,7 @@ int main(void)
 		cmocka_unit_test(slow__speed_is_not_known),
 		cmocka_unit_test(slow__not_of_many_that_agree),
 		cmocka_unit_test(slow__of_few_that_do_not_agree),
+		cmocka_unit_test(slow__beside_many_speeds),
 		cmocka_unit_test(slow__of_a_faster_device),
 		cmocka_unit_test(speed__agreed_upon_too_little),
 		cmocka_unit_test(delay__beside_the_others),

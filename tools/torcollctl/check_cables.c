@@ -235,9 +235,43 @@ static uint64_t siblings_rate(const struct siblings *s, const struct way *w, uin
 	return same > slower ? same : slower;
 }
 
-static bool is_kin(const struct way *a, const struct way *b)
+static int by_kind(const void *a, const void *b)
 {
-	return a->speed == b->speed && (a->speed || a->from->dim == b->from->dim);
+	const struct way *x = *(const struct way *const *)a, *y = *(const struct way *const *)b;
+
+	if (x->speed != y->speed || x->speed)
+		return (x->speed > y->speed) - (x->speed < y->speed);
+	return (int)x->from->dim - (int)y->from->dim;
+}
+
+/* Ways of a kind, one after the other. */
+struct kind {
+	const struct way **way;
+	uint32_t n;
+};
+
+static int by_ways(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+
+	return (x->n < y->n) - (x->n > y->n);
+}
+
+/* Sort ways by kind. Return the number of kinds, those of most ways first. */
+static uint32_t kinds_find(const struct siblings *s, const struct way **way, struct kind *kind)
+{
+	uint32_t kinds = 0, i;
+
+	for (i = 0; i < s->n; i++)
+		way[i] = &s->way[i];
+	qsort(way, s->n, sizeof(*way), by_kind);
+	for (i = 0; i < s->n; i++) {
+		if (!i || by_kind(&way[i - 1], &way[i]))
+			kind[kinds++].way = &way[i];
+		kind[kinds - 1].n++;
+	}
+	qsort(kind, kinds, sizeof(*kind), by_ways);
+	return kinds;
 }
 
 /* More kinds there are only where somebody makes them up: of those no rate is expected. */
@@ -246,19 +280,19 @@ static bool is_kin(const struct way *a, const struct way *b)
 /* Once per kind. */
 static void siblings_rates(struct siblings *s, uint64_t *value)
 {
-	uint32_t first[KINDS_MOST], kinds = 0, i, k;
+	const struct way **way = cables_alloc(s->n, sizeof(*way));
+	struct kind *kind = cables_alloc(s->n, sizeof(*kind));
+	uint32_t kinds = kinds_find(s, way, kind), i, k;
+	uint64_t rate;
 
 	s->rate = cables_alloc(s->n, sizeof(*s->rate));
-	for (i = 0; i < s->n; i++) {
-		for (k = 0; k < kinds && !is_kin(&s->way[first[k]], &s->way[i]); k++)
-			;
-		if (k < kinds) {
-			s->rate[i] = s->rate[first[k]];
-		} else if (kinds < KINDS_MOST) {
-			first[kinds++] = i;
-			s->rate[i] = siblings_rate(s, &s->way[i], value);
-		}
+	for (k = 0; k < kinds && k < KINDS_MOST; k++) {
+		rate = siblings_rate(s, kind[k].way[0], value);
+		for (i = 0; i < kind[k].n; i++)
+			s->rate[kind[k].way[i] - s->way] = rate;
 	}
+	free(kind);
+	free(way);
 }
 
 static void siblings_find(const struct check *c, struct siblings *s)

@@ -5,12 +5,15 @@
  * line that says of an object what the last one has said is left out.
  *
  * A module that is unloaded takes the group of its listeners along: the kernel's
- * own family tells when that goes and comes.
+ * own family tells when that goes and comes. That may be among the events that a
+ * slow reader loses.
  */
 #include <errno.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -147,18 +150,19 @@ static void note(const struct event *event, struct json_object *said, struct jso
 }
 
 /*
- * Note the present state of all objects, so that the first line about each is
- * about a change; or tell it, if all of them are new. A failure only costs a line
- * that says nothing new.
+ * Note the present state of all objects, so that the next line about each is
+ * about a change; and nothing of others, which are gone. If @is_told, tell what
+ * of it is new. A failure only costs a line that says nothing new.
  */
-static void take_present(struct wanted *w, bool is_new)
+static void take_present(struct wanted *w, bool is_told)
 {
-	struct json_object *list, *o;
+	struct json_object *present, *list, *o;
 	struct conn c;
 	size_t i, k, n;
 
 	if (conn_open(&c))
 		return;
+	present = json_object_new_object();
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		if (!strcmp(events[i].event, "deleted") ||
 		    view_dump(&c, events[i].view, NULL, &list))
@@ -166,14 +170,15 @@ static void take_present(struct wanted *w, bool is_new)
 		n = json_object_array_length(list);
 		for (k = 0; k < n; k++) {
 			o = json_object_array_get_idx(list, k);
-			if (!is_new)
-				note(&events[i], w->said, o);
-			else if (is_wanted(w, events[i].view))
+			note(&events[i], present, o);
+			if (is_told && is_wanted(w, events[i].view))
 				tell_object(&events[i], w->said, o);
 		}
 		json_object_put(list);
 	}
 	conn_close(&c);
+	json_object_put(w->said);
+	w->said = present;
 }
 
 /*
@@ -259,16 +264,44 @@ static int parse_wanted(struct args *a, struct wanted *w)
 	return 0;
 }
 
-/* Return the error that ended it: lost events do not, and are reported. */
+static bool is_more(const struct wanted *w)
+{
+	struct pollfd fd = { .fd = nl_socket_get_fd(w->c.sk), .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* The module may have gone among them, or have come again. */
+static void after_lost_events(struct wanted *w)
+{
+	if (join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS))
+		module_went(w);
+	else
+		take_present(w, true);
+}
+
+/*
+ * Return the error that ended it: lost events do not, and are reported. From the
+ * first one that is lost until what came before them has been read, the kernel
+ * drops all, and says so once.
+ */
 static int listen_for_ever(struct wanted *w)
 {
+	bool lost = false;
 	int err;
 
 	nl_socket_disable_seq_check(w->c.sk);
 	nl_socket_modify_cb(w->c.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, w);
-	while ((err = nl_recvmsgs_default(w->c.sk)) >= 0 || err == -NLE_NOMEM)
-		if (err == -NLE_NOMEM)
+	while ((err = nl_recvmsgs_default(w->c.sk)) >= 0 || err == -NLE_NOMEM) {
+		if (err == -NLE_NOMEM) {
 			fputs("Events were lost.\n", stderr);
+			lost = true;
+		}
+		if (lost && !is_more(w)) {
+			after_lost_events(w);
+			lost = false;
+		}
+	}
 	return err;
 }
 

@@ -358,11 +358,11 @@ void survey_say_rest(const struct survey *s)
 			fprintf(stderr, "%s: more than %u devices or %u fabrics: the others are left out\n",
 				host->name, SURVEY_PORTS_MAX, SURVEY_NODES_MAX);
 		else
-			fprintf(stderr, "%s: %llu devices more than its report has room for: ports of fabrics come first\n",
+			fprintf(stderr, "%s: %llu devices or fabrics more than its report has room for: ports of fabrics come first\n",
 				host->name, (unsigned long long)host->rest);
 	}
 	if (n > SAY_HOSTS)
-		fprintf(stderr, "%u more hosts have devices that are left out\n", n - SAY_HOSTS);
+		fprintf(stderr, "%u more hosts have devices or fabrics that are left out\n", n - SAY_HOSTS);
 }
 
 unsigned int survey_complete(const struct survey *s, uint32_t round)

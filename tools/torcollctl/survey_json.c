@@ -89,6 +89,13 @@ static void add_text(struct json_object *o, const char *name, const char *text)
 	json_object_object_add(o, name, json_object_new_string(text));
 }
 
+/* A member that is there if it is true. */
+static void add_flag(struct json_object *o, const char *name, bool value)
+{
+	if (value)
+		json_object_object_add(o, name, json_object_new_boolean(true));
+}
+
 static void add_id(struct json_object *o, const char *name, uint64_t id)
 {
 	add_text(o, name, fmt_str("%016llx", (unsigned long long)id));
@@ -172,6 +179,7 @@ static struct json_object *json_host(const struct survey_host *host)
 	json_object_object_add(o, "ports", ports);
 	if (host->rest)
 		add_number(o, "left_out", host->rest);
+	add_flag(o, "overfull", host->overfull);
 	return o;
 }
 
@@ -186,6 +194,7 @@ struct json_object *survey_json(const struct survey *s)
 	for (i = 0; i < s->nhosts; i++)
 		json_object_array_add(hosts, json_host(s->hosts[i]));
 	json_object_object_add(o, "hosts", hosts);
+	add_flag(o, "overfull", s->overfull);
 	return o;
 }
 
@@ -216,6 +225,11 @@ static void read_numbers(void *to, struct json_object *o, const struct number *n
 
 	for (i = 0; i < n; i++)
 		set_number(to, &numbers[i], js_u64(o, numbers[i].name));
+}
+
+static bool read_flag(struct json_object *o, const char *name)
+{
+	return json_object_get_boolean(js_get(o, name));
 }
 
 static uint64_t read_id(struct json_object *o, const char *name)
@@ -265,7 +279,7 @@ static void read_port(struct survey_host *host, struct json_object *o)
 	read_end(&port->own, o);
 	port->speed = js_u64(o, "speed");
 	for (i = 0; i < ARRAY_SIZE(port_flags); i++)
-		if (json_object_get_boolean(js_get(o, port_flags[i].name)))
+		if (read_flag(o, port_flags[i].name))
 			port->flags |= port_flags[i].flag;
 	part = js_get(o, "peer");
 	if (part) {
@@ -300,6 +314,7 @@ static void read_host(struct survey *s, struct json_object *o)
 	if (!host)
 		return;
 	host->rest = js_u64(o, "left_out");
+	host->overfull = read_flag(o, "overfull");
 	read_text(host->name, sizeof(host->name), o, "name");
 	read_text(host->version, sizeof(host->version), o, "version");
 	for (i = 0; i < js_length(o, "nodes"); i++)
@@ -322,6 +337,7 @@ int survey_load(struct survey *s, const char *file)
 		json_object_put(o);
 		return other_error("%s: no survey: \"torcollctl -j survey show\" writes one", file);
 	}
+	s->overfull = read_flag(o, "overfull");
 	for (i = 0; i < js_length(o, "hosts"); i++)
 		read_host(s, json_object_array_get_idx(js_get(o, "hosts"), i));
 	if (js_has(o, "self"))

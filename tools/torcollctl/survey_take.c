@@ -112,7 +112,11 @@ static int listen_round(struct taking *t, bool progress)
 	int err;
 
 	do {
-		err = conn_listen(t->c, all_answered(t) ? SETTLED_MS : QUIET_MS, on_report, t);
+		/* all hosts are looked at for each moment in which nothing comes, not for each report */
+		err = conn_listen(t->c, 0, on_report, t);
+		if (!err)
+			err = conn_listen(t->c, all_answered(t) ? SETTLED_MS : QUIET_MS, on_report,
+					  t);
 		if (progress)
 			fprintf(stderr, "\r%u hosts have answered ", t->s->nhosts);
 	} while (err > 0 && !is_late(t));
