@@ -206,8 +206,7 @@ static uint64_t close_in_call(uint64_t ns, int stays[2])
 /* Whether no op, and nothing pinned, is charged to anyone. */
 static bool nothing_held(void)
 {
-	return !system("torcollctl -j limit show | jq -e '[.[] | select(.user != null) | .ops + .pinned] | "
-		       "(add // 0) == 0' >/dev/null");
+	return !system("torcollctl -j limit show | jq -e 'all(.[] | select(.user); .ops + .pinned == 0)' >/dev/null");
 }
 
 /* An op that begins just as its rank leaves, and that its call does not wait for, keeps no memory. */
