@@ -85,7 +85,7 @@ static int shrink_beside(struct torcoll *t, struct torcoll_comm *all, const uint
 			 bool heir_first, long *bytes)
 {
 	struct torcoll_comm *from = NULL, *heir = NULL, *same = NULL;
-	bool leaves = torcoll_comm_rank(all) == (int)members[0];
+	bool leaves = torcoll_comm_rank(all) == members[0];
 	int err = make_of(t, "alike.from", members, 4, &from);
 
 	if (!err && leaves)
