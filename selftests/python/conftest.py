@@ -36,7 +36,7 @@ class CommAdd(ctypes.Structure):
         ("size", c_uint32), ("flags", c_uint32), ("fabric", c_uint64), ("name", c_uint64), ("secret", c_uint64),
         ("name_len", c_uint32), ("secret_len", c_uint32), ("members", c_uint64), ("ranks", c_uint32),
         ("rank", c_uint32), ("deadline_ns", c_uint64), ("depth", c_uint32), ("comm", c_uint32),
-        ("missing", c_uint32), ("bits", c_uint32),
+        ("missing", c_uint32), ("bits", c_uint32), ("wait_ns", c_uint64),
     ]
 
 
