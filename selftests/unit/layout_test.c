@@ -76,6 +76,7 @@ static void print_comms(FILE *f)
 	MEMBER(torcoll_comm_add, comm);
 	MEMBER(torcoll_comm_add, missing);
 	MEMBER(torcoll_comm_add, bits);
+	MEMBER(torcoll_comm_add, wait_ns);
 	STRUCT(torcoll_comm_shrink);
 	MEMBER(torcoll_comm_shrink, size);
 	MEMBER(torcoll_comm_shrink, flags);
@@ -89,6 +90,7 @@ static void print_comms(FILE *f)
 	MEMBER(torcoll_comm_shrink, members);
 	MEMBER(torcoll_comm_shrink, room);
 	MEMBER(torcoll_comm_shrink, __reserved);
+	MEMBER(torcoll_comm_shrink, wait_ns);
 	STRUCT(torcoll_comm_info);
 	MEMBER(torcoll_comm_info, size);
 	MEMBER(torcoll_comm_info, comm);
