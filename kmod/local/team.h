@@ -29,8 +29,9 @@
  *
  * Locking: teams_lock (in team.c) around everything until all have joined, but
  * not while the nodes' group of a failed attempt is ended (@ending); never with
- * RTNL: what dumps see has a lock of its own, waiting_lock; team->lock (both mutexes) around the begin of ops, and failure;
- * series->submit of a seat outside it, spinlocks inside. An op that has begun
+ * RTNL: what dumps see has a lock of its own, waiting_lock; team->lock (as
+ * teams_lock a mutex) around the begin of ops, and failure; series->submit of a
+ * seat outside it, spinlocks inside. An op that has begun
  * belongs to the last caller, then to the softirqs, then to @work. team->seat[]
  * does not change once the comm is joined.
  */

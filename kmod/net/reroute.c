@@ -11,8 +11,9 @@
  * searches, how often the frame size is looked at, and how often comms are checked
  * for nodes that restarted. Each is used up by its own news alone: by links that
  * flap no restart is noticed later. News that concerns no link, as every node's when
- * a fabric begins, causes no search. Nothing waits for readers of the old table: it is freed when they are finished, and until then
- * there is no search. A fabric has two tables at most.
+ * a fabric begins, causes no search. Nothing waits for readers of the old table: it
+ * is freed when they are finished, and until then there is no search. A fabric has
+ * two tables at most.
  */
 #include "net/reroute.h"
 

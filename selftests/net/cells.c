@@ -173,18 +173,12 @@ static const struct {
 
 int main(void)
 {
-	uint32_t wrong, all, failed = 0;
+	uint32_t failed = 0;
 
 	if (!join_world() || !make_wide())
 		return 2;
-	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		wrong = !cases[i].right();
-		if (!worked(torcoll_allreduce(world, &wrong, &all, 1, TORCOLL_U32, TORCOLL_SUM)))
-			return 1;
-		if (!rank && !all)
-			say("right %s", cases[i].name);
-		failed += all;
-	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++)
+		failed += failed_on(cases[i].name, cases[i].right);
 	torcoll_close(t);
 	return failed > 0;
 }

@@ -326,16 +326,10 @@ static const struct {
 
 static int good(void)
 {
-	uint32_t wrong, all, failed = 0;
+	uint32_t failed = 0;
 
-	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		wrong = !cases[i].right();
-		if (!worked(torcoll_allreduce(world, &wrong, &all, 1, TORCOLL_U32, TORCOLL_SUM)))
-			return 1;
-		if (!rank && !all)
-			say("right %s", cases[i].name);
-		failed += all;
-	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++)
+		failed += failed_on(cases[i].name, cases[i].right);
 	return failed > 0;
 }
 

@@ -63,4 +63,16 @@ static inline int join_world(void)
 	return 1;
 }
 
+/* Run a case on all ranks; rank 0 names it if all found it right. Return how many did not. */
+static inline uint32_t failed_on(const char *name, int (*right)(void))
+{
+	uint32_t wrong = !right(), all;
+
+	if (!worked(torcoll_allreduce(world, &wrong, &all, 1, TORCOLL_U32, TORCOLL_SUM)))
+		exit(1);
+	if (!rank && !all)
+		say("right %s", name);
+	return all;
+}
+
 #endif
