@@ -334,7 +334,7 @@ done:
 	if (unlikely(entry->drop))
 		kfree_skb_reason(skb, entry->drop);
 	else
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 }
 
 /* --- admission --- */

@@ -96,6 +96,29 @@ static u32 ranges_len(const struct tor_frame *frame)
 	return len;
 }
 
+/*
+ * Return an skb with room for @size bytes, taken where drivers take those that
+ * they receive: from the processor's page and from its skbs that were consumed.
+ * The slab allocator would have to be asked twice, and clears what it gives
+ * where the kernel is hardened.
+ */
+static struct sk_buff *frame_alloc(u32 size)
+{
+	u32 head = SKB_DATA_ALIGN(size) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *data;
+
+	if (head > PAGE_SIZE)
+		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+	data = napi_alloc_frag(head);
+	if (!data)
+		return NULL;
+	skb = napi_build_skb(data, head);
+	if (!skb)
+		skb_free_frag(data);
+	return skb;
+}
+
 static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_port *port,
 				   const struct tor_frame *frame, bool copy)
 {
@@ -107,8 +130,7 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	u32 headroom = LL_RESERVED_SPACE(dev);
 	struct sk_buff *skb;
 
-	skb = alloc_skb(headroom + linear + READ_ONCE(dev->needed_tailroom),
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = frame_alloc(headroom + linear + READ_ONCE(dev->needed_tailroom));
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
