@@ -80,7 +80,7 @@ static void copy_ranges(struct sk_buff *skb, const struct tor_frame *frame)
 			u32 run = min_t(u64, r->len - done, U32_MAX);
 			void *p = tor_env_mem(r->mem, r->off + done, &run);
 
-			skb_put_data(skb, p, run);
+			tor_env_copy(skb_put(skb, run), p, run);
 			done += run;
 		}
 	}
@@ -140,7 +140,7 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	if (shared)
 		attach_shared(skb, frame);
 	else if (frame->linear_len)
-		skb_put_data(skb, frame->linear, frame->linear_len);
+		tor_env_copy(skb_put(skb, frame->linear_len), frame->linear, frame->linear_len);
 	if (copy) {
 		copy_ranges(skb, frame);
 	} else if (!attach_pages(skb, frame)) {

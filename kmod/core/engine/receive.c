@@ -110,7 +110,7 @@ static void rx_keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 		return;
 	}
 	for (i = 0, to = kept->data; i < pieces; to += payload[i++].len)
-		memcpy(to, payload[i].p, payload[i].len);
+		tor_env_copy(to, payload[i].p, payload[i].len);
 	if (comm->node->checksum_payload &&
 	    tor_wire_crc(kept->data, h->length) != h->payload_crc) {
 		tor_chan_kept_put(chan, kept);

@@ -94,7 +94,7 @@ u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 		u32 run = min_t(u64, bytes, U32_MAX);
 		void *p = tor_env_mem(mem, at, &run);
 
-		memcpy(to, p, run);
+		tor_env_copy(to, p, run);
 		to += run;
 		at += run;
 		bytes -= run;
