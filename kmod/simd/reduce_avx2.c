@@ -9,7 +9,7 @@
 #define TOR_SIMD_NAME(x)	x##_avx2
 #define TOR_SIMD_BYTES		32
 #define TOR_SIMD_DO(op, form, a, b)	\
-	asm("v" #op TOR_X86_##form " %1, %0, %0" : "+x" (a) : "x" (b))
+	asm("v" #op TOR_X86_##form " %1, %0, %0" : "+x" (a) : "xm" (b))
 #define TOR_SIMD_LESS_ONE(rest, one)	asm("vpsubusw %1, %0, %0" : "+x" (rest) : "x" (one))
 
 /* 0: round to nearest, ties to even */

@@ -9,7 +9,7 @@
 #define TOR_SIMD_NAME(x)	x##_avx512
 #define TOR_SIMD_BYTES		64
 #define TOR_SIMD_DO(op, form, a, b)	\
-	asm("v" #op TOR_X86_##form " %1, %0, %0" : "+v" (a) : "v" (b))
+	asm("v" #op TOR_X86_##form " %1, %0, %0" : "+v" (a) : "vm" (b))
 #define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=v" (f) : "vm" (h))
 #define TOR_SIMD_NARROW(h, f)	asm("vcvtps2ph $0, %1, %0" : "=v" (h) : "v" (f))
 

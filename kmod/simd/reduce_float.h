@@ -99,10 +99,10 @@ do {											\
 	struct form##_f##width *dp = (void *)d;						\
 	const struct form##_f##width *fp = (const void *)f;				\
 	const struct form##_f##width *sp = (const void *)s;				\
-	__typeof__(dp->v) a = fp->v, b = sp->v, r = a;					\
+	__typeof__(dp->v) a = fp->v, r = a;						\
 											\
-	TOR_SIMD_DO(op, form##_f##width, r, b);						\
-	TOR_SIMD_MEND(form, width, r, a, b);						\
+	TOR_SIMD_DO(op, form##_f##width, r, sp->v);					\
+	TOR_SIMD_MEND(form, width, r, a, sp->v);					\
 	dp->v = r;									\
 } while (0)
 
