@@ -3,6 +3,18 @@
  * Ops for which the completion ring has no place, as it is full, or as there is none: they start, what waits for their
  * slots finds their results, and their owners get these.
  */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static bool no_memory;
+
+static void *try_realloc(void *p, size_t bytes)
+{
+	return no_memory ? NULL : realloc(p, bytes);
+}
+
+#define realloc(p, bytes)	try_realloc(p, bytes)
 #include "lib_queue.h"
 
 #define DEADLINE	(1ULL << 40)
@@ -277,6 +289,86 @@ static void none__steps_do_not_block(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
 }
 
+/* ---- no memory for a cell ---- */
+
+static int submit_one(struct fixture *f, struct torcoll_request *req)
+{
+	int err;
+
+	no_memory = true;
+	err = torcoll_submit(f->comm, &barrier, req);
+	no_memory = false;
+	return err;
+}
+
+static int submit_two(struct fixture *f, struct torcoll_request *req)
+{
+	uint32_t started;
+	int err;
+
+	no_memory = true;
+	err = torcoll_submit_many(f->comm, (struct torcoll_op[]){ barrier, barrier }, 2, req,
+				  &started);
+	no_memory = false;
+	assert_int_equal(started, nposted);
+	return err;
+}
+
+/* The module does not know of such an op, on which other ranks count. */
+static void no_memory__is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+
+	f->t->features |= TORCOLL_FEATURE_TELL;
+	f->comm->flags = TORCOLL_COMM_TELL;
+	for (int many = 0; many < 2; many++) {
+		fake_errors(TORCOLL_IOC_ABORT, 0, 0);
+		assert_int_equal(many ? submit_two(f, req) : submit_one(f, req), -ENOMEM);
+		assert_string_equal(torcoll_last_error(), "barrier: out of memory (ENOMEM)");
+		assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	}
+	assert_int_equal(nposted, 0);
+}
+
+/* Only one more op gets a cell. */
+static void leave_one_cell(struct fixture *f)
+{
+	struct torcoll_request req;
+	struct torcoll__ring *ring = f->t->ring;
+
+	start(f, &req);
+	assert_int_equal(torcoll_wait(&req), 0);
+	nposted = 0;
+	ring->cells[ring->free].next = ring->room;
+}
+
+static void no_memory__first_ops_start(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+
+	leave_one_cell(f);
+	assert_int_equal(submit_two(f, req), -ENOMEM);
+	assert_string_equal(torcoll_last_error(), "barrier: out of memory (ENOMEM)");
+	assert_int_equal(nposted, 1);
+	assert_int_equal(torcoll_wait(&req[0]), 0);
+}
+
+/* A refusal of an earlier op has its own reason. */
+static void no_memory__is_not_the_reason_of_others(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+
+	leave_one_cell(f);
+	fake.batch_room = 0;
+	fake_errors(TORCOLL_IOC_BATCH, -EDQUOT, 0);
+	fake.sentence = "too many pages";
+	assert_int_equal(submit_two(f, req), -EDQUOT);
+	assert_string_equal(torcoll_last_error(), "barrier: too many pages (EDQUOT)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +383,9 @@ int main(void)
 		test_queue(full__is_fetched_while_it_waits),
 		test_queue(none__others_are_started),
 		test_queue(none__steps_do_not_block),
+		test_queue(no_memory__is_told),
+		test_queue(no_memory__first_ops_start),
+		test_queue(no_memory__is_not_the_reason_of_others),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_WAIT_NS;
