@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 static bool no_memory;
 
@@ -202,6 +203,113 @@ static void full__gets_a_place_later(void **state)
 	fill(f, req);
 }
 
+/* Ops of a comm of which none waits for a slot are in nobody's way. */
+static void full__only_what_is_in_the_way_is_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
+	struct torcoll_request req[FAKE_RING], two[2], other[8];
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	fill(f, req);
+	fake.runs = true;
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
+		assert_int_equal(torcoll_submit(comm, &barrier, &other[i]), 0);
+	start_two(f, two);
+	torcoll__push(f->t, true);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	end_first();
+	torcoll__push(f->t, true);
+	assert_false(torcoll__is_queued(f->t));
+	/* the second one of the two, too, as it starts */
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 3);
+}
+
+static void take_long(void)
+{
+	fake.now += 2 * PUSH_NS;
+}
+
+/* To ask for many takes half of the time at most; what is left is asked for soon. */
+static void full__asks_for_many_less_often(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_RING], two[2];
+
+	fill(f, req);
+	start_two(f, two);
+	fake.on_wait = take_long;
+	assert_false(torcoll__push(f->t, true));
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	fake.now += 2 * PUSH_NS - 1;
+	assert_true(torcoll__push(f->t, true));
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	fake.now++;
+	assert_false(torcoll__push(f->t, true));
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* Return how long it takes until these have completed, in the order in which they get places. */
+static uint64_t complete(struct fixture *f, struct torcoll_request *req, uint64_t *id, uint32_t n)
+{
+	uint64_t ns;
+
+	fake.on_submit = NULL;
+	fake.runs = true;
+	for (uint32_t i = 0; i < n; i++) {
+		start(f, &req[i]);
+		id[i] = req[i].ring;
+	}
+	ns = cpu_ns();
+	for (uint32_t i = 0; i < n; i++) {
+		post(id[i], 0, 0);
+		assert_int_equal(torcoll_test(&req[i]), 0);
+	}
+	ns = cpu_ns() - ns;
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+	return ns;
+}
+
+static uint64_t complete_in_new_context(uint32_t n)
+{
+	struct torcoll_request *req = calloc(n, sizeof(*req));
+	uint64_t *id = calloc(n, sizeof(*id)), ns;
+	void *state;
+
+	assert_non_null(req);
+	assert_non_null(id);
+	assert_int_equal(setup_queue(&state), 0);
+	ns = complete(state, req, id, n);
+	teardown(&state);
+	free(req);
+	free(id);
+	return ns;
+}
+
+static void full__each_of_many_costs_the_same(void **state)
+{
+	const uint32_t many = 8000;
+	bool same = false;
+
+	(void)state;
+	/* other programs may have slowed down one of them */
+	for (int tries = 0; tries < 5 && !same; tries++) {
+		uint64_t once = complete_in_new_context(many);
+
+		same = complete_in_new_context(2 * many) < 3 * once;
+	}
+	assert_true(same);
+}
+
 /* A failure has its reason, though another thread was told it. */
 static void full__failure_has_its_reason(void **state)
 {
@@ -229,7 +337,8 @@ static void full__failure_has_its_reason(void **state)
 static void fetch_meanwhile(void)
 {
 	fake.on_wait = NULL;
-	torcoll__ring_reap(shared->t);
+	fake.slots = 0;
+	start(shared, &others);
 	fake_errors(TORCOLL_IOC_WAIT, -ENOENT, 0);
 }
 
@@ -379,6 +488,9 @@ int main(void)
 		test_queue(full__is_asked_for_at_once),
 		test_queue(full__completes_as_it_starts),
 		test_queue(full__gets_a_place_later),
+		test_queue(full__only_what_is_in_the_way_is_asked_for),
+		test_queue(full__asks_for_many_less_often),
+		cmocka_unit_test(full__each_of_many_costs_the_same),
 		test_queue(full__failure_has_its_reason),
 		test_queue(full__is_fetched_while_it_waits),
 		test_queue(none__others_are_started),
