@@ -51,6 +51,7 @@ struct torcoll__ring {
 	struct torcoll_ring *shared;		/* NULL: there is none */
 	const char *entry;
 	uint32_t entries;			/* 0: there is none */
+	uint32_t places;			/* for ops; the last entry seen may stay */
 	bool diverts;				/* it takes ops that run */
 	uint32_t taken;				/* ops that will be posted or were */
 	/* ops to ask for, without a place and a known result: number of the cell, from 1 */
@@ -134,6 +135,7 @@ static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
 	ring->shared = shared;
 	ring->entry = (char *)shared + ring->made.entries_offset;
 	ring->entries = ring->made.entries;
+	ring->places = ring->entries - 1;
 	ring->diverts = t->features & TORCOLL_FEATURE_WAIT_NS;
 	return 0;
 }
@@ -257,23 +259,36 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 	return entry;
 }
 
-/*
- * Release the entries that were seen; but the last one stays while there is a
- * result to fetch.
- */
-static void ring_release(struct torcoll__ring *ring)
+static void ring_set_head(struct torcoll__ring *ring, uint32_t head)
 {
-	uint32_t head = ring->seen - !!ring->ready;
-
 	if (!ring->shared || head == ring->head)
 		return;
 	ring->head = head;
 	__atomic_store_n(&ring->shared->head, head, __ATOMIC_RELEASE);
 }
 
+/*
+ * Release the entries that were seen; but the last one stays while there is a
+ * result to fetch.
+ */
+static void ring_release(struct torcoll__ring *ring)
+{
+	ring_set_head(ring, ring->seen - !!ring->ready);
+}
+
+/*
+ * Have the last one stay before a result is fetched: a thread in poll() is woken
+ * once, and looks whether the module has the result or the ring an entry.
+ */
+static void ring_hold(struct torcoll__ring *ring)
+{
+	ring_set_head(ring, ring->seen - 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 static bool ring_has_place(const struct torcoll__ring *ring)
 {
-	return ring->taken - ring->head < ring->entries;
+	return ring->taken - ring->seen < ring->places;
 }
 
 static bool ring_can_divert(const struct torcoll__ring *ring)
@@ -313,7 +328,7 @@ static void cell_reap(struct cell *cell)
 /*
  * Ask for the result of an op without a place. If it still runs, and there is a
  * place now, it gets that. What is refused, since a thread waits for the op, is
- * left to that.
+ * left to that. ring_release() is to follow.
  */
 static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
 {
@@ -325,8 +340,10 @@ static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
 		.op = cell->completion.op,
 		.user_data = divert ? cell_id(ring, cell) : 0,
 	};
-	int err = torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w);
+	int err;
 
+	ring_hold(ring);
+	err = torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w);
 	if (err && (err != -EAGAIN || !divert))
 		return;
 	asked_del(ring, cell);

@@ -91,7 +91,7 @@ int torcoll_fd(const struct torcoll *t);
 
 /*
  * Signal @fd, an eventfd of the caller, for each completed op of this context. Call this once,
- * before starting an op; @fd may be closed afterwards. An op that was started while 1,024 others were
+ * before starting an op; @fd may be closed afterwards. An op that was started while 1,023 others were
  * in flight may complete without a signal: test such ones from time to time. Errors: -EBUSY (too
  * late), -EINVAL, -EBADF, -EOPNOTSUPP (the module is too old), -EDQUOT, -ENOMEM.
  */

@@ -25,7 +25,7 @@ static const struct torcoll_op barrier = { .collective = TORCOLL_BARRIER };
 /* Ops that have all places of the ring. */
 static void fill(struct fixture *f, struct torcoll_request *req)
 {
-	for (uint32_t i = 0; i < FAKE_RING; i++)
+	for (uint32_t i = 0; i < FAKE_PLACES; i++)
 		start(f, &req[i]);
 	assert_int_equal(fake.submit.flags, TORCOLL_OP_RING | TORCOLL_OP_TRY);
 }
@@ -55,7 +55,7 @@ static void end_first(void)
 static void full__calls_block_in_one(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], until;
+	struct torcoll_request req[FAKE_PLACES], until;
 
 	fill(f, req);
 	for (int threads = 0; threads < 2; threads++) {
@@ -73,7 +73,7 @@ static void full__calls_block_in_one(void **state)
 static void full__goes_on(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], until, other;
+	struct torcoll_request req[FAKE_PLACES], until, other;
 
 	fill(f, req);
 	fake.runs = true;
@@ -94,17 +94,17 @@ static void full__goes_on(void **state)
 static void full__ops_start(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], more[2];
+	struct torcoll_request req[FAKE_PLACES], more[2];
 	uint32_t started;
 
 	fill(f, req);
 	assert_int_equal(torcoll_isend(f->comm, &x, 1, TORCOLL_I32, 1, &more[0]), 0);
-	assert_int_equal(nposted, FAKE_RING + 1);
+	assert_int_equal(nposted, FAKE_PLACES + 1);
 	assert_false(torcoll__is_queued(f->t));
 	assert_int_equal(torcoll_wait(&more[0]), 0);
 	assert_int_equal(torcoll_submit_many(f->comm, (struct torcoll_op[]){ barrier, barrier }, 2,
 					     more, &started), 0);
-	assert_int_equal(nposted, FAKE_RING + 3);
+	assert_int_equal(nposted, FAKE_PLACES + 3);
 	assert_false(torcoll__is_queued(f->t));
 	assert_int_equal(torcoll_test(&more[1]), 0);
 	assert_int_equal(torcoll_test(&more[0]), 0);
@@ -113,7 +113,7 @@ static void full__ops_start(void **state)
 static void full__others_are_started(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], two[2];
+	struct torcoll_request req[FAKE_PLACES], two[2];
 
 	fill(f, req);
 	start_two(f, two);
@@ -122,7 +122,7 @@ static void full__others_are_started(void **state)
 	end_first();
 	torcoll__push(f->t, true);
 	assert_false(torcoll__is_queued(f->t));
-	assert_int_equal(nposted, FAKE_RING + 2);
+	assert_int_equal(nposted, FAKE_PLACES + 2);
 	/* its owner learns it without a call; until then the file polls readable */
 	torcoll__ring_reap(f->t);
 	assert_int_not_equal(fake.ring.head.head, fake.ring.head.tail);
@@ -133,18 +133,50 @@ static void full__others_are_started(void **state)
 	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
 }
 
+/*
+ * A thread in poll() is woken once, and may look while a result is fetched from the module. That it finds the ring
+ * readable leaves room for the op that has the last place, and that the module does not have yet.
+ */
+static bool hidden, overfull;
+
+static void poll_meanwhile(void)
+{
+	hidden |= fake.ring.head.head == fake.ring.head.tail;
+	overfull |= FAKE_PLACES - fake.ring.head.head > FAKE_RING;
+}
+
+static void full__polls_readable_throughout(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_PLACES], two[2];
+
+	fill(f, req);
+	start_two(f, two);
+	end_first();
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+	fake.on_wait = poll_meanwhile;
+	torcoll__push(f->t, true);
+	assert_false(hidden);
+	assert_false(overfull);
+	assert_int_not_equal(fake.ring.head.head, fake.ring.head.tail);
+	fake.on_wait = NULL;
+	assert_int_equal(torcoll_test(&two[0]), 0);
+	assert_int_equal(torcoll_test(&two[1]), 0);
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+}
+
 /* What was complete before anything waited. */
 static void full__is_asked_for_at_once(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], two[2];
+	struct torcoll_request req[FAKE_PLACES], two[2];
 
 	fill(f, req);
 	start(f, &two[0]);
 	fake.slots = 0;
 	fake.on_wait = end_first;
 	start(f, &two[1]);
-	assert_int_equal(nposted, FAKE_RING + 2);
+	assert_int_equal(nposted, FAKE_PLACES + 2);
 	assert_false(torcoll__is_queued(f->t));
 }
 
@@ -164,7 +196,7 @@ static void other_thread_queues(const struct torcoll_submit *s)
 static void full__completes_as_it_starts(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], r;
+	struct torcoll_request req[FAKE_PLACES], r;
 
 	fill(f, req);
 	shared = f;
@@ -179,7 +211,7 @@ static void full__completes_as_it_starts(void **state)
 static void full__gets_a_place_later(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], r;
+	struct torcoll_request req[FAKE_PLACES], r;
 
 	fill(f, req);
 	fake.runs = true;
@@ -194,9 +226,9 @@ static void full__gets_a_place_later(void **state)
 	post(fake.diverted.user_data, 0, 0);
 	assert_int_equal(torcoll_test(&r), 0);
 	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
-	for (uint32_t i = 1; i < FAKE_RING; i++)
+	for (uint32_t i = 1; i < FAKE_PLACES; i++)
 		post(posted[i], 0, 0);
-	for (uint32_t i = 1; i < FAKE_RING; i++)
+	for (uint32_t i = 1; i < FAKE_PLACES; i++)
 		assert_int_equal(torcoll_test(&req[i]), 0);
 	/* none is lost */
 	nposted = 0;
@@ -208,7 +240,7 @@ static void full__only_what_is_in_the_way_is_asked_for(void **state)
 {
 	struct fixture *f = *state;
 	const struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
-	struct torcoll_request req[FAKE_RING], two[2], other[8];
+	struct torcoll_request req[FAKE_PLACES], two[2], other[8];
 	struct torcoll_comm *comm;
 
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
@@ -235,7 +267,7 @@ static void take_long(void)
 static void full__asks_for_many_less_often(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], two[2];
+	struct torcoll_request req[FAKE_PLACES], two[2];
 
 	fill(f, req);
 	start_two(f, two);
@@ -314,7 +346,7 @@ static void full__each_of_many_costs_the_same(void **state)
 static void full__failure_has_its_reason(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], two[2];
+	struct torcoll_request req[FAKE_PLACES], two[2];
 
 	fill(f, req);
 	start_two(f, two);
@@ -346,7 +378,7 @@ static void fetch_meanwhile(void)
 static void full__is_fetched_while_it_waits(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING], r;
+	struct torcoll_request req[FAKE_PLACES], r;
 
 	fill(f, req);
 	start(f, &r);
@@ -485,6 +517,7 @@ int main(void)
 		test_queue(full__goes_on),
 		test_queue(full__ops_start),
 		test_queue(full__others_are_started),
+		test_queue(full__polls_readable_throughout),
 		test_queue(full__is_asked_for_at_once),
 		test_queue(full__completes_as_it_starts),
 		test_queue(full__gets_a_place_later),

@@ -48,6 +48,7 @@
 #define FAKE_RANKS	4
 #define QUEUE		4
 #define FAKE_RING	4		/* entries of its ring */
+#define FAKE_PLACES	(FAKE_RING - 1)	/* those that the library uses for ops */
 
 /* What happens to one kind of ioctl: errors to give, in order, and what was asked last. */
 struct fake_call {
