@@ -350,9 +350,10 @@ uint64_t torcoll__call_end(uint64_t deadline_ns);
 
 /*
  * The same of a call that makes a comm, and ends early if the module can: sooner
- * if ops wait, since it does not see when they can start.
+ * if ops wait, since it does not see when they can start; but not before it has
+ * slept as long as the last one was busy, 0: there was none.
  */
-uint64_t torcoll__join_end(const struct torcoll *t);
+uint64_t torcoll__join_end(const struct torcoll *t, uint64_t busy_ns);
 
 /*
  * Have an op, which was started by a call that waited for it, posted to the ring,
