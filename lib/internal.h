@@ -262,10 +262,11 @@ int torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
 /*
  * Reap all results, since ops wait for the slots that they occupy. Those that the
  * ring shows are reaped from then on; for others the module has to be asked: for
- * those of comms that have lanes. Context: t->queue.
+ * those of comms that have lanes, or of one that gets its first. Context: t->queue.
  */
 void torcoll__ring_reap(struct torcoll *t);
 void torcoll__ring_ask(struct torcoll *t);
+void torcoll__ring_ask_comm(const struct torcoll_comm *comm);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a

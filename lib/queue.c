@@ -569,6 +569,15 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
 
 /* ---- submission ---- */
 
+/* Fetch results that were seen before anything waited, or not asked for before this comm's did. */
+static void results_fetch(const struct torcoll__lane *lane)
+{
+	if (lane->comm->t->queued == 1)
+		torcoll__ring_reap(lane->comm->t);
+	else if (lane->comm->lanes == 1 && !lane->first->next)
+		torcoll__ring_ask_comm(lane->comm);
+}
+
 /*
  * Put a job into its lane, and try to start it if it is the first. Return the
  * refusal, with which the job is out of the queue; later ones are of the wait.
@@ -576,13 +585,9 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
  */
 static int job_enter(struct torcoll__lane *lane, struct torcoll__job *job)
 {
-	struct torcoll *t = job->comm->t;
-
 	jobs_link(job);
 	lane_append(lane, job);
-	/* results that were seen before anything waited */
-	if (t->queued == 1)
-		torcoll__ring_reap(t);
+	results_fetch(lane);
 	if (lane->first == job)
 		lane_push(lane);
 	if (job->state == TORCOLL__JOB_FAILED && !job->bound) {

@@ -435,6 +435,21 @@ void torcoll__ring_ask(struct torcoll *t)
 	pthread_mutex_unlock(&ring->lock);
 }
 
+void torcoll__ring_ask_comm(const struct torcoll_comm *comm)
+{
+	struct torcoll__ring *ring = comm->t->ring;
+	uint32_t next;
+
+	pthread_mutex_lock(&ring->lock);
+	for (uint32_t i = ring->first; i; i = next) {
+		next = ring->cells[i - 1].next;
+		if (ring->cells[i - 1].comm == comm)
+			cell_ask(ring, &ring->cells[i - 1]);
+	}
+	ring_release(ring);
+	pthread_mutex_unlock(&ring->lock);
+}
+
 /* Return a cell for an op, with a place if there is one and @place; NULL: no memory. */
 static struct cell *cell_take(struct torcoll__ring *ring, const struct torcoll_comm *comm,
 			      bool place)

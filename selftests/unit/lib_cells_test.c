@@ -180,6 +180,26 @@ static void full__is_asked_for_at_once(void **state)
 	assert_false(torcoll__is_queued(f->t));
 }
 
+/* The same while ops of another comm wait, for which that was not asked for. */
+static void full__is_asked_for_as_its_comm_waits(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
+	struct torcoll_request req[FAKE_PLACES], two[2], behind[2];
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	fill(f, req);
+	start(f, &two[0]);
+	fake.slots = 0;
+	assert_int_equal(torcoll_submit(comm, &barrier, &behind[0]), 0);
+	assert_int_equal(torcoll_submit(comm, &barrier, &behind[1]), 0);
+	assert_int_equal(nposted, FAKE_PLACES + 1);
+	fake.on_wait = end_first;
+	start(f, &two[1]);
+	assert_int_equal(nposted, FAKE_PLACES + 2);
+}
+
 static struct fixture *shared;
 static struct torcoll_request others;
 
@@ -519,6 +539,7 @@ int main(void)
 		test_queue(full__others_are_started),
 		test_queue(full__polls_readable_throughout),
 		test_queue(full__is_asked_for_at_once),
+		test_queue(full__is_asked_for_as_its_comm_waits),
 		test_queue(full__completes_as_it_starts),
 		test_queue(full__gets_a_place_later),
 		test_queue(full__only_what_is_in_the_way_is_asked_for),
