@@ -83,14 +83,15 @@ static int submit_together(struct torcoll_comm *comm, const struct torcoll_op *o
 		if (refused)
 			break;
 	}
-	if (err)
-		torcoll__refusal_tell(comm, &ops[0], err);
-	else if (ready)
+	if (!err && ready)
 		err = torcoll__batch(b.comm, b.desc, ready, reqs, done);
-	if (!err && refused)
-		torcoll__refusal_tell(comm, &ops[ready], refused);
+	if (!err)
+		err = refused;
+	/* of some the module does not know */
+	if (err && *done < n)
+		torcoll__refusal_tell(comm, &ops[*done], err);
 	batch_free(&b);
-	return err ? err : refused;
+	return err;
 }
 
 /* Return the number of ops, from the first on, that one call can start. */

@@ -24,6 +24,16 @@ static int config_check(const struct torcoll_comm_config *c)
 	return 0;
 }
 
+/* Make a comm by a call. Of a large one it reads and compares a long list of members. */
+static int join_call(struct torcoll *t, unsigned long request, void *arg, uint64_t *busy_ns)
+{
+	uint64_t began_ns = torcoll_sys_busy_ns();
+	int err = torcoll_sys_ioctl(t->fd, request, arg);
+
+	*busy_ns = torcoll_sys_busy_ns() - began_ns;
+	return err;
+}
+
 /*
  * A comm is made by several calls, between which this thread starts ops that wait
  * for slots. Its making goes on meanwhile, as after a signal. Return whether such a
@@ -45,6 +55,7 @@ static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint
 {
 	struct torcoll_comm_add add;
 	char what[TORCOLL_NAME_MAX + 16] = "comm ";
+	uint64_t busy_ns = 0;
 	int err;
 
 	do {
@@ -61,9 +72,9 @@ static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint
 			.deadline_ns = c->deadline_ns,
 			.depth = c->depth,
 			.bits = c->bits,
-			.wait_ns = torcoll__join_end(t),
+			.wait_ns = torcoll__join_end(t, busy_ns),
 		};
-		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_COMM_ADD, &add);
+		err = join_call(t, TORCOLL_IOC_COMM_ADD, &add, &busy_ns);
 	} while (join_goes_on(t, err));
 	if (err)
 		return torcoll__refused(t, err, strcat(what, c->name));
@@ -205,6 +216,7 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 {
 	struct torcoll_comm_shrink call;
 	struct torcoll_comm *heir;
+	uint64_t busy_ns = 0;
 	int err;
 
 	err = torcoll__check(comm->t, "shrink");
@@ -221,9 +233,9 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 			.deadline_ns = deadline_ns,
 			.members = torcoll__u64(heir->members),
 			.room = heir->room,
-			.wait_ns = torcoll__join_end(comm->t),
+			.wait_ns = torcoll__join_end(comm->t, busy_ns),
 		};
-		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_COMM_SHRINK, &call);
+		err = join_call(comm->t, TORCOLL_IOC_COMM_SHRINK, &call, &busy_ns);
 	} while (join_goes_on(comm->t, err));
 	if (err) {
 		torcoll__comm_free(heir);

@@ -64,6 +64,8 @@ struct torcoll {
 	uint64_t pushed_ns;		/* when the lanes were looked at last, */
 	uint64_t push_ns;		/* how long that took, */
 	uint32_t pushed_tail;		/* and what the ring had then */
+	uint64_t asked_ns;		/* when results were last asked for, */
+	uint64_t ask_ns;		/* and how long it took, if long */
 	int watches[4];			/* watch.c: spare ones */
 	uint32_t nwatches;
 };
@@ -85,6 +87,7 @@ struct torcoll_comm {
 	uint64_t flags;			/* TORCOLL_COMM_* */
 	uint32_t groups;		/* calls that made groups; changes */
 	bool failed;			/* by an op of the queue, whose lock protects this */
+	uint32_t lanes;			/* and this: series of ops that wait for slots */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
 
@@ -258,10 +261,12 @@ int torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
 
 /*
  * Reap all results, since ops wait for the slots that they occupy. Those that the
- * ring shows are reaped from then on; for others the module has to be asked.
+ * ring shows are reaped from then on; for others the module has to be asked: for
+ * those of comms that have lanes, or of one that gets its first. Context: t->queue.
  */
 void torcoll__ring_reap(struct torcoll *t);
 void torcoll__ring_ask(struct torcoll *t);
+void torcoll__ring_ask_comm(const struct torcoll_comm *comm);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a
@@ -346,9 +351,10 @@ uint64_t torcoll__call_end(uint64_t deadline_ns);
 
 /*
  * The same of a call that makes a comm, and ends early if the module can: sooner
- * if ops wait, since it does not see when they can start.
+ * if ops wait, since it does not see when they can start; but not before it has
+ * slept as long as the last one was busy, 0: there was none.
  */
-uint64_t torcoll__join_end(const struct torcoll *t);
+uint64_t torcoll__join_end(const struct torcoll *t, uint64_t busy_ns);
 
 /*
  * Have an op, which was started by a call that waited for it, posted to the ring,

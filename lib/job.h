@@ -111,8 +111,9 @@ bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcol
 
 /*
  * Start what can start, but not more often than every some microseconds unless
- * @now. Cheap if nothing waits. Return whether another thread advances an op:
- * look again soon, as no event may tell that it has failed.
+ * @now. Cheap if nothing waits. Return whether to look again soon, as there may
+ * be no event: another thread advances an op, which may fail; or results that are
+ * in the way were not all asked for.
  */
 bool torcoll__push(struct torcoll *t, bool now);
 

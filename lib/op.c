@@ -244,21 +244,25 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 
 /*
  * Have the op posted to the ring, if there is a place. Its result is found in any
- * case, since it may be in the way of ops that wait for its slot.
+ * case, since it may be in the way of ops that wait for its slot. False: no memory.
  */
-static int ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
+static bool ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
 	bool posted;
 
 	s->user_data = torcoll__ring_take(comm, &posted);
-	if (!s->user_data) {
-		/* the module has not refused it */
-		torcoll__reason_give("");
-		return -ENOMEM;
-	}
+	if (!s->user_data)
+		return false;
 	if (posted)
 		s->flags |= TORCOLL_OP_RING;
-	return 0;
+	return true;
+}
+
+/* Refuse an op for that, which the module has not. */
+static int ring_refused(void)
+{
+	torcoll__reason_give("");
+	return -ENOMEM;
 }
 
 /* The op was not started. */
@@ -293,22 +297,20 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 {
 	struct torcoll *t = comms[0]->t;
 	uint32_t ready = 0;
-	int err = 0, refused = 0;
+	int err = 0;
 
 	*done = 0;
 	torcoll__reason_drop();
-	while (ready < n && !refused) {
-		refused = ring_begin(comms[ready], &s[ready]);
-		ready += !refused;
-	}
+	while (ready < n && ring_begin(comms[ready], &s[ready]))
+		ready++;
 	if (ready)
 		do {
 			err = batch_call(t, s, ready, done);
 		} while (err && *done < ready &&
 			 (region_retry(comms[*done], err, &s[*done]) ||
 			  torcoll__refusal_retry(comms[*done], err, &s[*done])));
-	if (!err)
-		err = refused;
+	if (!err && ready < n)
+		err = ring_refused();
 	if (err && (err != -EBUSY || !(s[*done].flags & TORCOLL_OP_TRY)))
 		torcoll__refused(t, err,
 				 *done < n ? torcoll__op_name(s[*done].collective) : "batch");
@@ -342,10 +344,10 @@ static int submit_call(const struct torcoll_comm *comm, struct torcoll_submit *s
 int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
 		      struct torcoll_request *req)
 {
-	int err = ring_begin(comm, s);
+	int err;
 
-	if (err)
-		return err;
+	if (!ring_begin(comm, s))
+		return ring_refused();
 	err = submit_call(comm, s);
 	if (err && err != -EINTR) {
 		ring_undo(comm, s);

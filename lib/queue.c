@@ -26,7 +26,7 @@
 
 struct torcoll__lane {
 	struct torcoll__lane *next, **link;
-	const struct torcoll_comm *comm;
+	struct torcoll_comm *comm;
 	uint32_t role;			/* TORCOLL_SEND, TORCOLL_RECV; 0: collectives */
 	uint32_t peer;
 	struct torcoll__job *first;
@@ -172,7 +172,7 @@ static struct torcoll__lane *lane_find(const struct torcoll_comm *comm,
 	return NULL;
 }
 
-static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
+static struct torcoll__lane *lane_get(struct torcoll_comm *comm,
 				      const struct torcoll_submit *desc)
 {
 	struct torcoll__lane *lane = lane_find(comm, desc);
@@ -191,6 +191,7 @@ static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
 	if (lane->next)
 		lane->next->link = &lane->next;
 	comm->t->lanes = lane;
+	comm->lanes++;
 	return lane;
 }
 
@@ -200,6 +201,7 @@ static void lane_free(struct torcoll__lane *lane)
 	*lane->link = lane->next;
 	if (lane->next)
 		lane->next->link = lane->link;
+	lane->comm->lanes--;
 	free(lane);
 }
 
@@ -421,14 +423,39 @@ static void lane_push(struct torcoll__lane *lane)
 		lane_pop(lane);
 }
 
-/* Context: t->queue, which may be released meanwhile. */
-static void push_all(struct torcoll *t)
+static uint64_t took_ns(uint64_t began_ns, uint64_t ended_ns)
 {
-	uint64_t began_ns = torcoll_sys_now_ns(), took_ns;
+	return ended_ns - began_ns < PUSH_MAX_NS ? ended_ns - began_ns : PUSH_MAX_NS;
+}
+
+/*
+ * Ask for results that are in the way, which takes a system call for each op
+ * without a place in the ring; if these are many, for half of the time at most.
+ * False: ask again soon. Context: t->queue.
+ */
+static bool results_ask(struct torcoll *t)
+{
+	uint64_t began_ns = torcoll_sys_now_ns();
+
+	if (began_ns - t->asked_ns < t->ask_ns)
+		return false;
+	torcoll__ring_ask(t);
+	t->asked_ns = torcoll_sys_now_ns();
+	t->ask_ns = took_ns(began_ns, t->asked_ns);
+	if (t->ask_ns < PUSH_NS)
+		t->ask_ns = 0;
+	return true;
+}
+
+/* The same, and start what can start. Context: t->queue, which may be released meanwhile. */
+static bool push_all(struct torcoll *t)
+{
+	uint64_t began_ns = torcoll_sys_now_ns();
 	struct torcoll__lane *lane, *next;
+	bool asked;
 
 	t->pushed_tail = torcoll__ring_tail(t);
-	torcoll__ring_ask(t);
+	asked = results_ask(t);
 	for (lane = t->lanes; lane; lane = next) {
 		lane_push(lane);
 		/* the operator may have taken long, and another thread looked meanwhile */
@@ -438,9 +465,9 @@ static void push_all(struct torcoll *t)
 			lane_free(lane);
 	}
 	t->pushed_ns = torcoll_sys_now_ns();
-	took_ns = t->pushed_ns - began_ns;
 	/* the program's operator may be part of it */
-	t->push_ns = took_ns < PUSH_MAX_NS ? took_ns : PUSH_MAX_NS;
+	t->push_ns = took_ns(began_ns, t->pushed_ns);
+	return asked;
 }
 
 /* Context: t->queue. */
@@ -469,17 +496,15 @@ static bool any_advances(const struct torcoll *t)
 
 bool torcoll__push(struct torcoll *t, bool now)
 {
-	bool advances = false;
+	bool soon = false;
 
 	if (!torcoll__is_queued(t))
 		return false;
 	pthread_mutex_lock(&t->queue);
-	if (now || push_is_due(t)) {
-		push_all(t);
-		advances = any_advances(t);
-	}
+	if (now || push_is_due(t))
+		soon = !push_all(t) || any_advances(t);
 	pthread_mutex_unlock(&t->queue);
-	return advances;
+	return soon;
 }
 
 uint64_t torcoll__queue_late(struct torcoll *t)
@@ -544,6 +569,15 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
 
 /* ---- submission ---- */
 
+/* Fetch results that were seen before anything waited, or not asked for before this comm's did. */
+static void results_fetch(const struct torcoll__lane *lane)
+{
+	if (lane->comm->t->queued == 1)
+		torcoll__ring_reap(lane->comm->t);
+	else if (lane->comm->lanes == 1 && !lane->first->next)
+		torcoll__ring_ask_comm(lane->comm);
+}
+
 /*
  * Put a job into its lane, and try to start it if it is the first. Return the
  * refusal, with which the job is out of the queue; later ones are of the wait.
@@ -551,13 +585,9 @@ bool torcoll__queue_uses(const struct torcoll *t, uint64_t addr, uint64_t length
  */
 static int job_enter(struct torcoll__lane *lane, struct torcoll__job *job)
 {
-	struct torcoll *t = job->comm->t;
-
 	jobs_link(job);
 	lane_append(lane, job);
-	/* results that were seen before anything waited */
-	if (t->queued == 1)
-		torcoll__ring_reap(t);
+	results_fetch(lane);
 	if (lane->first == job)
 		lane_push(lane);
 	if (job->state == TORCOLL__JOB_FAILED && !job->bound) {

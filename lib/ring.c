@@ -35,7 +35,8 @@
 struct cell {
 	const struct torcoll_comm *comm;	/* NULL: free */
 	uint32_t generation;			/* of its use */
-	uint32_t next;				/* next free one */
+	uint32_t next;				/* next free one; or of those to ask for */
+	uint32_t prev;				/* of these */
 	bool posted;				/* the op has a place in the ring */
 	bool done;
 	struct torcoll_completion completion;	/* its op, without a place: 0: not started yet */
@@ -50,9 +51,11 @@ struct torcoll__ring {
 	struct torcoll_ring *shared;		/* NULL: there is none */
 	const char *entry;
 	uint32_t entries;			/* 0: there is none */
+	uint32_t places;			/* for ops; the last entry seen may stay */
 	bool diverts;				/* it takes ops that run */
 	uint32_t taken;				/* ops that will be posted or were */
-	uint32_t unposted;			/* without a place and a known result */
+	/* ops to ask for, without a place and a known result: number of the cell, from 1 */
+	uint32_t first, last;			/* in the order in which they get places; 0: none */
 	uint32_t seen;				/* entries assigned to cells */
 	uint32_t head;				/* entries released to the module */
 	uint32_t ready;				/* results in cells */
@@ -132,6 +135,7 @@ static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
 	ring->shared = shared;
 	ring->entry = (char *)shared + ring->made.entries_offset;
 	ring->entries = ring->made.entries;
+	ring->places = ring->entries - 1;
 	ring->diverts = t->features & TORCOLL_FEATURE_WAIT_NS;
 	return 0;
 }
@@ -191,21 +195,59 @@ static struct cell *cell_find(struct torcoll__ring *ring, uint64_t id)
 	return &ring->cells[i];
 }
 
-static uint64_t cell_id(const struct torcoll__ring *ring, const struct cell *cell)
+static uint32_t cell_number(const struct torcoll__ring *ring, const struct cell *cell)
 {
-	return (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
+	return cell - ring->cells + 1;
 }
 
+static uint64_t cell_id(const struct torcoll__ring *ring, const struct cell *cell)
+{
+	return (uint64_t)cell->generation << 32 | cell_number(ring, cell);
+}
+
+/* The op of a cell without a place has got its handle. */
+static void asked_add(struct torcoll__ring *ring, struct cell *cell, uint64_t op)
+{
+	cell->completion.op = op;
+	cell->prev = ring->last;
+	cell->next = 0;
+	ring->last = cell_number(ring, cell);
+	if (cell->prev)
+		ring->cells[cell->prev - 1].next = ring->last;
+	else
+		ring->first = ring->last;
+}
+
+static void asked_del(struct torcoll__ring *ring, const struct cell *cell)
+{
+	if (cell->prev)
+		ring->cells[cell->prev - 1].next = cell->next;
+	else
+		ring->first = cell->next;
+	if (cell->next)
+		ring->cells[cell->next - 1].prev = cell->prev;
+	else
+		ring->last = cell->prev;
+}
+
+/* Of one with a place, or a known result. */
 static void cell_free(struct torcoll__ring *ring, struct cell *cell)
 {
 	ring->ready -= cell->done;
-	ring->unposted -= !cell->posted && !cell->done;
 	free(cell->why);
 	cell->why = NULL;
 	cell->done = false;
 	cell->comm = NULL;
 	cell->next = ring->free;
 	ring->free = cell - ring->cells;
+}
+
+/* Of any op. */
+static void cell_drop(struct torcoll__ring *ring, struct cell *cell)
+{
+	if (!cell->posted && !cell->done && cell->completion.op)
+		asked_del(ring, cell);
+	cell_free(ring, cell);
 }
 
 static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint32_t i)
@@ -217,23 +259,36 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 	return entry;
 }
 
-/*
- * Release the entries that were seen; but the last one stays while there is a
- * result to fetch.
- */
-static void ring_release(struct torcoll__ring *ring)
+static void ring_set_head(struct torcoll__ring *ring, uint32_t head)
 {
-	uint32_t head = ring->seen - !!ring->ready;
-
 	if (!ring->shared || head == ring->head)
 		return;
 	ring->head = head;
 	__atomic_store_n(&ring->shared->head, head, __ATOMIC_RELEASE);
 }
 
+/*
+ * Release the entries that were seen; but the last one stays while there is a
+ * result to fetch.
+ */
+static void ring_release(struct torcoll__ring *ring)
+{
+	ring_set_head(ring, ring->seen - !!ring->ready);
+}
+
+/*
+ * Have the last one stay before a result is fetched: a thread in poll() is woken
+ * once, and looks whether the module has the result or the ring an entry.
+ */
+static void ring_hold(struct torcoll__ring *ring)
+{
+	ring_set_head(ring, ring->seen - 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 static bool ring_has_place(const struct torcoll__ring *ring)
 {
-	return ring->taken - ring->head < ring->entries;
+	return ring->taken - ring->seen < ring->places;
 }
 
 static bool ring_can_divert(const struct torcoll__ring *ring)
@@ -273,7 +328,7 @@ static void cell_reap(struct cell *cell)
 /*
  * Ask for the result of an op without a place. If it still runs, and there is a
  * place now, it gets that. What is refused, since a thread waits for the op, is
- * left to that.
+ * left to that. ring_release() is to follow.
  */
 static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
 {
@@ -285,11 +340,13 @@ static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
 		.op = cell->completion.op,
 		.user_data = divert ? cell_id(ring, cell) : 0,
 	};
-	int err = torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w);
+	int err;
 
+	ring_hold(ring);
+	err = torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w);
 	if (err && (err != -EAGAIN || !divert))
 		return;
-	ring->unposted--;
+	asked_del(ring, cell);
 	if (err) {
 		cell->posted = true;
 		ring->taken++;
@@ -300,15 +357,19 @@ static void cell_ask(struct torcoll__ring *ring, struct cell *cell)
 	ring->ready++;
 }
 
-/* Ask for ops without a place: as many as get one, or @all. */
+/*
+ * Ask for ops without a place: as many as get one; or, with t->queue held, @all of
+ * comms whose others wait for slots.
+ */
 static void cells_ask(struct torcoll__ring *ring, bool all)
 {
-	for (uint32_t i = 0; ring->unposted && i < ring->top; i++) {
-		struct cell *cell = &ring->cells[i];
+	uint32_t next;
 
-		if (!all && !ring_can_divert(ring))
-			break;
-		if (cell->comm && cell->completion.op && !cell->posted && !cell->done)
+	for (uint32_t i = ring->first; i && (all || ring_can_divert(ring)); i = next) {
+		struct cell *cell = &ring->cells[i - 1];
+
+		next = cell->next;
+		if (!all || cell->comm->lanes)
 			cell_ask(ring, cell);
 	}
 	ring_release(ring);
@@ -318,7 +379,7 @@ static void cells_ask(struct torcoll__ring *ring, bool all)
 static void ring_advance(struct torcoll__ring *ring)
 {
 	ring_release(ring);
-	if (ring->unposted)
+	if (ring->first)
 		cells_ask(ring, false);
 }
 
@@ -369,8 +430,23 @@ void torcoll__ring_ask(struct torcoll *t)
 	struct torcoll__ring *ring = t->ring;
 
 	pthread_mutex_lock(&ring->lock);
-	if (ring->unposted)
+	if (ring->first)
 		cells_ask(ring, true);
+	pthread_mutex_unlock(&ring->lock);
+}
+
+void torcoll__ring_ask_comm(const struct torcoll_comm *comm)
+{
+	struct torcoll__ring *ring = comm->t->ring;
+	uint32_t next;
+
+	pthread_mutex_lock(&ring->lock);
+	for (uint32_t i = ring->first; i; i = next) {
+		next = ring->cells[i - 1].next;
+		if (ring->cells[i - 1].comm == comm)
+			cell_ask(ring, &ring->cells[i - 1]);
+	}
+	ring_release(ring);
 	pthread_mutex_unlock(&ring->lock);
 }
 
@@ -391,7 +467,6 @@ static struct cell *cell_take(struct torcoll__ring *ring, const struct torcoll_c
 	cell->completion.op = 0;
 	cell->posted = place && ring_has_place(ring);
 	ring->taken += cell->posted;
-	ring->unposted += !cell->posted;
 	if (ring->top <= cell - ring->cells)
 		ring->top = cell - ring->cells + 1;
 	return cell;
@@ -419,7 +494,7 @@ uint64_t torcoll__ring_take(const struct torcoll_comm *comm, bool *posted)
  */
 static void cell_start(struct torcoll__ring *ring, struct cell *cell, uint64_t op)
 {
-	cell->completion.op = op;
+	asked_add(ring, cell, op);
 	if (ring_can_divert(ring) || torcoll__is_queued(cell->comm->t))
 		cell_ask(ring, cell);
 	ring_release(ring);
@@ -458,7 +533,7 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
 	pthread_mutex_lock(&ring->lock);
 	cell = cell_find(ring, id);
 	ring->taken -= cell->posted;
-	cell_free(ring, cell);
+	cell_drop(ring, cell);
 	pthread_mutex_unlock(&ring->lock);
 }
 
@@ -500,7 +575,7 @@ void torcoll__ring_forget(struct torcoll *t, uint64_t id)
 	pthread_mutex_lock(&ring->lock);
 	cell = cell_find(ring, id);
 	if (cell)
-		cell_free(ring, cell);
+		cell_drop(ring, cell);
 	ring_look(ring);
 	ring_advance(ring);
 	pthread_mutex_unlock(&ring->lock);
@@ -513,7 +588,7 @@ void torcoll__ring_forget_comm(const struct torcoll_comm *comm)
 	pthread_mutex_lock(&ring->lock);
 	for (uint32_t i = 0; i < ring->top; i++)
 		if (ring->cells[i].comm == comm)
-			cell_free(ring, &ring->cells[i]);
+			cell_drop(ring, &ring->cells[i]);
 	pthread_mutex_unlock(&ring->lock);
 }
 

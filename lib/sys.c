@@ -59,6 +59,14 @@ __weak uint64_t torcoll_sys_now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+__weak uint64_t torcoll_sys_busy_ns(void)
+{
+	struct timespec busy;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &busy);
+	return busy.tv_sec * 1000000000ULL + busy.tv_nsec;
+}
+
 __weak bool torcoll_sys_is_alone(void)
 {
 	return __libc_single_threaded;

@@ -21,6 +21,9 @@ void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
 void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);
 
+/* Return how long this thread has kept a processor busy. */
+uint64_t torcoll_sys_busy_ns(void);
+
 /* Return whether the process has no other thread; false if that is not known. */
 bool torcoll_sys_is_alone(void);
 

@@ -84,14 +84,20 @@ void torcoll_close(struct torcoll *t);
 
 /*
  * Return a file descriptor that polls readable (POLLIN) while a completed op of this context has
- * not been waited for. Use it with poll, epoll and event loops, then call torcoll_test(). Use it
- * only for polling; the context owns it.
+ * not been waited for, if there is a completion ring. Use it with poll, epoll and event loops, then
+ * call torcoll_test(). Use it only for polling; the context owns it.
+ *
+ * There is no ring with an older module, nor where a limit or a lack of memory keeps the first op from
+ * making it, which TORCOLL_DEBUG=warn prints. Then, while ops wait for slots, each call that starts,
+ * tests or waits for an op may find that others are complete, which no longer make the descriptor
+ * readable. So poll with a timeout of some milliseconds there, and test all ops after each poll;
+ * torcoll_wait_any() and torcoll_wait_fds() notice them.
  */
 int torcoll_fd(const struct torcoll *t);
 
 /*
  * Signal @fd, an eventfd of the caller, for each completed op of this context. Call this once,
- * before starting an op; @fd may be closed afterwards. An op that was started while 1,024 others were
+ * before starting an op; @fd may be closed afterwards. An op that was started while 1,023 others were
  * in flight may complete without a signal: test such ones from time to time. Errors: -EBUSY (too
  * late), -EINVAL, -EBADF, -EOPNOTSUPP (the module is too old), -EDQUOT, -ENOMEM.
  */

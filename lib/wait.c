@@ -319,11 +319,16 @@ uint64_t torcoll__call_end(uint64_t deadline_ns)
 	return torcoll_sys_is_alone() ? deadline_ns : slice_end(deadline_ns, 0);
 }
 
-uint64_t torcoll__join_end(const struct torcoll *t)
+uint64_t torcoll__join_end(const struct torcoll *t, uint64_t busy_ns)
 {
-	if (!(t->features & TORCOLL_FEATURE_WAIT_NS))
+	uint64_t slice_ns = torcoll__is_queued(t) ? SLICE_NS : CALL_NS;
+
+	if (!(t->features & TORCOLL_FEATURE_WAIT_NS) ||
+	    (!torcoll__is_queued(t) && torcoll_sys_is_alone()))
 		return 0;
-	return torcoll__is_queued(t) ? torcoll_sys_now_ns() + SLICE_NS : torcoll__call_end(0);
+	if (slice_ns < 2 * busy_ns)
+		slice_ns = 2 * busy_ns;
+	return torcoll_sys_now_ns() + slice_ns;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,16 +14,27 @@
 #include "wait.h"
 
 /*
- * Comms that are open, how many there were when this process was refused one, how
- * many ranks that was to have, as memory is limited too, why, and when to ask again
- * all the same: others of the user may have closed theirs, or the limit been raised.
- * A refusal costs the others up to a timeout, so that they spend a twentieth of their
- * time at most.
+ * A refusal of a comm: one of as many ranks or more is not asked for while as many
+ * are open or more. Until it is time to ask all the same: others of the user may have
+ * closed theirs, or the limit been raised. A refusal costs the others up to a timeout,
+ * so that they spend a twentieth of their time at most.
  */
-static uint32_t open_comms, too_many = UINT32_MAX, too_large;
-static enum tmpi_able refusal;
-static uint64_t again_ns;
+struct refusal {
+	enum tmpi_able able;		/* TMPI_ABLE: none */
+	uint32_t open;
+	uint32_t ranks;
+	uint64_t again_ns;
+};
 
+/*
+ * Of several limits, none of which says anything of another: one of many ranks takes
+ * too much memory, one of few is one too many.
+ */
+static struct refusal refusals[4];
+static uint32_t open_comms;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define AGAIN_TIMEOUTS	20
 #define AGAIN_MIN_S	300
 
@@ -31,26 +43,61 @@ static uint64_t milliseconds(uint64_t seconds)
 	return seconds > UINT64_MAX / 1000 ? UINT64_MAX : 1000 * seconds;
 }
 
-static void note_refusal(int err, uint32_t ranks, uint64_t timeout)
+static uint64_t again_in(uint64_t timeout)
 {
 	uint64_t pause = timeout > UINT64_MAX / AGAIN_TIMEOUTS ? UINT64_MAX : AGAIN_TIMEOUTS * timeout;
 
-	if (pause < AGAIN_MIN_S)
-		pause = AGAIN_MIN_S;
-	__atomic_store_n(&refusal, tmpi_able(err), __ATOMIC_RELAXED);
-	__atomic_store_n(&again_ns, torcoll_deadline(milliseconds(pause)), __ATOMIC_RELAXED);
-	__atomic_store_n(&too_large, ranks, __ATOMIC_RELAXED);
-	__atomic_store_n(&too_many, __atomic_load_n(&open_comms, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	return torcoll_deadline(milliseconds(pause < AGAIN_MIN_S ? AGAIN_MIN_S : pause));
+}
+
+/* Whether a smaller comm, or one of fewer, may be given. What else is missing, each needs. */
+static bool is_of_size(int err)
+{
+	return err == -EDQUOT || err == -ENOMEM;
+}
+
+/* Whether it says the same of a comm of so many ranks, while so many are open. */
+static bool covers(const struct refusal *r, uint32_t open, uint32_t ranks)
+{
+	return r->able != TMPI_ABLE && open >= r->open && ranks >= r->ranks;
+}
+
+/* Return where to note one: in the place of what it covers, or of the oldest. */
+static struct refusal *place_of(const struct refusal *new)
+{
+	struct refusal *place = &refusals[0];
+
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		struct refusal *r = &refusals[i];
+
+		if (r->able == TMPI_ABLE || covers(new, r->open, r->ranks))
+			return r;
+		if (r->again_ns < place->again_ns)
+			place = r;
+	}
+	return place;
+}
+
+/* Context: lock held. */
+static void note_refusal(int err, uint32_t ranks, uint64_t timeout)
+{
+	struct refusal new = {
+		.able = tmpi_able(err),
+		.open = is_of_size(err) ? open_comms : 0,
+		.ranks = is_of_size(err) ? ranks : 0,
+		.again_ns = again_in(timeout),
+	};
+
+	*place_of(&new) = new;
 }
 
 /* What was given to as many ranks when as many were too many shows that there is room again. */
 static void note_success(uint32_t ranks)
 {
-	uint32_t open = __atomic_fetch_add(&open_comms, 1, __ATOMIC_RELAXED);
-
-	if (open >= __atomic_load_n(&too_many, __ATOMIC_RELAXED) &&
-	    ranks >= __atomic_load_n(&too_large, __ATOMIC_RELAXED))
-		__atomic_store_n(&too_many, UINT32_MAX, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		if (covers(&refusals[i], open_comms, ranks))
+			refusals[i].able = TMPI_ABLE;
+	open_comms++;
 }
 
 /*
@@ -72,20 +119,28 @@ static bool is_of_others(int err)
 
 static void note_join(int err, uint32_t ranks, uint64_t timeout)
 {
+	pthread_mutex_lock(&lock);
 	if (!err)
 		note_success(ranks);
 	else if (!is_of_others(err))
 		note_refusal(err, ranks, timeout);
+	pthread_mutex_unlock(&lock);
 }
 
 enum tmpi_able tmpi_may_ask(uint32_t ranks)
 {
-	if (ranks < __atomic_load_n(&too_large, __ATOMIC_RELAXED) ||
-	    __atomic_load_n(&open_comms, __ATOMIC_RELAXED) <
-		    __atomic_load_n(&too_many, __ATOMIC_RELAXED) ||
-	    torcoll_deadline(0) >= __atomic_load_n(&again_ns, __ATOMIC_RELAXED))
-		return TMPI_ABLE;
-	return __atomic_load_n(&refusal, __ATOMIC_RELAXED);
+	enum tmpi_able able = TMPI_ABLE;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		const struct refusal *r = &refusals[i];
+
+		if (covers(r, open_comms, ranks) && torcoll_deadline(0) < r->again_ns &&
+		    r->able > able)
+			able = r->able;
+	}
+	pthread_mutex_unlock(&lock);
+	return able;
 }
 
 void tmpi_close(struct torcoll_comm *comm)
@@ -93,7 +148,9 @@ void tmpi_close(struct torcoll_comm *comm)
 	if (!comm)
 		return;
 	torcoll_comm_close(comm);
-	__atomic_sub_fetch(&open_comms, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&lock);
+	open_comms--;
+	pthread_mutex_unlock(&lock);
 }
 
 /* Parked until the ranks have agreed, whatever takes how long. */

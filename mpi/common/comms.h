@@ -88,8 +88,9 @@ void tmpi_close(struct torcoll_comm *comm);
  * A user's comms are limited, as is the kernel memory that they take, which grows with
  * their ranks, and other things. A refusal costs the other ranks the time that they
  * wait for this one, of which they are told nothing: so a process that was refused one
- * asks for one of fewer ranks, when it has fewer comms than it had then, or 20 times
- * the timeout later, 5 minutes at least.
+ * for a limit or memory asks for one of fewer ranks, and when it has fewer comms than
+ * it had then; one that was refused for what each needs asks for none; and either 20
+ * times the timeout later, 5 minutes at least.
  *
  * Return: TMPI_ABLE, or what the refusal was.
  */

@@ -48,6 +48,7 @@
 #define FAKE_RANKS	4
 #define QUEUE		4
 #define FAKE_RING	4		/* entries of its ring */
+#define FAKE_PLACES	(FAKE_RING - 1)	/* those that the library uses for ops */
 
 /* What happens to one kind of ioctl: errors to give, in order, and what was asked last. */
 struct fake_call {
@@ -67,6 +68,7 @@ static struct fake {
 	uint64_t started_on_eintr;	/* the op handle that a submit leaves whose wait has ended */
 	uint32_t next_handle;
 	uint64_t now;
+	uint64_t busy, join_busy;	/* so far; that calls which make a comm take */
 	struct torcoll_region_add region;
 	unsigned int regions;		/* that were added and not released */
 	bool regions_used;		/* by ops: none is released */
@@ -150,6 +152,11 @@ int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 uint64_t torcoll_sys_now_ns(void)
 {
 	return fake.now;
+}
+
+uint64_t torcoll_sys_busy_ns(void)
+{
+	return fake.busy;
 }
 
 bool torcoll_sys_is_alone(void)
@@ -363,6 +370,8 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	if (fake.forgets && !err && request != TORCOLL_IOC_ERROR)
 		fake.sentence = "";
 	c->calls++;
+	if (request == TORCOLL_IOC_COMM_ADD || request == TORCOLL_IOC_COMM_SHRINK)
+		fake.busy += fake.join_busy;
 	if (request == TORCOLL_IOC_WAIT &&
 	    ((struct torcoll_wait *)arg)->flags & TORCOLL_WAIT_RING)
 		fake.diverted = *(struct torcoll_wait *)arg;

@@ -72,15 +72,15 @@ static void reap__fetches_the_result(void **state)
 static void full__waits_by_calls(void **state)
 {
 	struct fixture *f = *state;
-	struct torcoll_request req[FAKE_RING + 2];
-	uint64_t id[FAKE_RING];
+	struct torcoll_request req[FAKE_PLACES + 2];
+	uint64_t id[FAKE_PLACES];
 
-	for (uint32_t i = 0; i < FAKE_RING; i++) {
+	for (uint32_t i = 0; i < FAKE_PLACES; i++) {
 		id[i] = start(f->comm, &req[i]);
 		assert_true(id[i]);
 	}
-	assert_false(start(f->comm, &req[FAKE_RING]));
-	assert_int_equal(torcoll_wait(&req[FAKE_RING]), 0);
+	assert_false(start(f->comm, &req[FAKE_PLACES]));
+	assert_int_equal(torcoll_wait(&req[FAKE_PLACES]), 0);
 	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
 	/* a place is free again only when its entry is read */
 	post(id[0], 0, 0);

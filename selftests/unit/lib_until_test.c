@@ -223,6 +223,28 @@ static void join__shrink_as_well(void **state)
 	assert_int_equal(fake.shrink.wait_ns, 1000 + SLICE_NS);
 }
 
+/* A call that is busy for longer than a slice, with a long list of members, would never sleep. */
+static void join__sleeps_as_long_as_it_is_busy(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_comm *comm;
+
+	queue_three(f, req);
+	fake.join_busy = SLICE_NS;
+	fake_errors(TORCOLL_IOC_COMM_ADD, -EINTR, 0);
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake.comm.wait_ns, 1000 + 2 * SLICE_NS);
+	fake_errors(TORCOLL_IOC_COMM_SHRINK, -EINTR, 0);
+	assert_int_equal(torcoll_comm_shrink(f->comm, 0, &comm), 0);
+	assert_int_equal(fake.shrink.wait_ns, 1000 + 2 * SLICE_NS);
+	/* what is short is no matter */
+	fake.join_busy = SLICE_NS / 2;
+	fake_errors(TORCOLL_IOC_COMM_ADD, -EINTR, 0);
+	assert_int_equal(torcoll_comm_create(f->t, &second, &comm), 0);
+	assert_int_equal(fake.comm.wait_ns, 1000 + SLICE_NS);
+}
+
 /* Where nothing waits it is one call; other threads may queue something meanwhile. */
 static void join__call_has_an_end(void **state)
 {
@@ -253,6 +275,7 @@ int main(void)
 		test_queue(threads__call_has_an_end),
 		test_queue(join__starts_what_waits),
 		test_queue(join__shrink_as_well),
+		test_queue(join__sleeps_as_long_as_it_is_busy),
 		test_queue(join__call_has_an_end),
 	};
 

@@ -11,6 +11,8 @@ struct options opt;
 const struct view fabric_view, port_view, comm_view;
 static struct json_object *object;	/* what the next notification is about */
 static struct json_object *ports;	/* what is there */
+static int open_errors[2];		/* of connections, in order */
+static int group = -1;			/* of the module's events */
 
 /* ---- instead of a connection ---- */
 
@@ -30,7 +32,12 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 
 int conn_open(struct conn *c)
 {
-	return 0;
+	int err = open_errors[0];
+
+	open_errors[0] = open_errors[1];
+	open_errors[1] = 0;
+	snprintf(c->text, sizeof(c->text), "%s", err ? "no descriptor" : "");
+	return err;
 }
 
 int conn_need(struct conn *c)
@@ -40,14 +47,14 @@ int conn_need(struct conn *c)
 
 void conn_close(struct conn *c) {}
 
-int genl_ctrl_resolve_grp(struct nl_sock *sk, const char *family, const char *group)
+int genl_ctrl_resolve_grp(struct nl_sock *sk, const char *family, const char *name)
 {
-	return -1;
+	return group;
 }
 
-int nl_socket_add_membership(struct nl_sock *sk, int group)
+int nl_socket_add_membership(struct nl_sock *sk, int number)
 {
-	return -1;
+	return number == group ? 0 : -1;
 }
 
 int nl_socket_get_fd(const struct nl_sock *sk)
@@ -158,6 +165,25 @@ static const char *told_of_present(struct wanted *w, const char *json)
 	return kept_output();
 }
 
+/* The same, and what is said on standard error. */
+static const char *told_after_lost_events(struct wanted *w, const char *json, char **said)
+{
+	FILE *terminal = stderr;
+	const char *told;
+	size_t n;
+
+	ports = json_tokener_parse(json);
+	assert_non_null(ports);
+	stderr = open_memstream(said, &n);
+	keep_output();
+	after_lost_events(w);
+	told = kept_output();
+	fclose(stderr);
+	stderr = terminal;
+	json_object_put(ports);
+	return told;
+}
+
 #define PORT(_cable, _dev, _state)								\
 	"{\"fabric\": 1, \"dim\": 0, \"dir\": \"plus\", \"cable\": " #_cable _dev		\
 	", \"state\": \"" _state "\"}"
@@ -200,11 +226,42 @@ static void take_present__after_lost_events(void **state)
 	json_object_put(w.said);
 }
 
+/* Only that there is no such group says that the module is gone. */
+static void after_lost_events__short_of_descriptors(void **state)
+{
+	static const char up[] = "[" PORT(0, D0P, "up") "]";
+	struct wanted w = { .said = json_object_new_object() };
+	char *said;
+
+	group = 5;
+	assert_string_equal(told_after_lost_events(&w, up, &said), "port changed 1 dim 0 plus dev d0p up");
+	assert_string_equal(said, "");
+	free(said);
+	open_errors[0] = -EIO;
+	assert_string_equal(told_after_lost_events(&w, up, &said), "");
+	assert_non_null(strstr(said, "no descriptor"));
+	assert_null(strstr(said, "unloaded"));
+	free(said);
+	group = -NLE_NOMEM;
+	assert_string_equal(told_after_lost_events(&w, up, &said), "");
+	assert_null(strstr(said, "unloaded"));
+	free(said);
+	for (int gone = 0; gone < 2; gone++) {
+		group = gone ? -NLE_OBJ_NOTFOUND : 5;
+		open_errors[0] = gone ? 0 : -ENOENT;
+		assert_string_equal(told_after_lost_events(&w, up, &said), "");
+		assert_string_equal(said, "The module was unloaded.\n");
+		free(said);
+	}
+	json_object_put(w.said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tell__cables_of_a_link),
 		cmocka_unit_test(take_present__after_lost_events),
+		cmocka_unit_test(after_lost_events__short_of_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,6 +322,8 @@ static void room__of_a_large_comm(void **state)
 	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
 	tmpi_close(pair);
 	assert_int_equal(tmpi_may_ask(2), TMPI_ABLE);
+	/* which says nothing of memory */
+	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
 	/* what is given to as many shows that there is room */
 	assert_null(join_of(1024, 1));
 	now_ms += 300000;
@@ -364,7 +366,7 @@ static void room__is_asked_for_much_later(void **state)
 static void room__other_refusals(void **state)
 {
 	static const int own[] = {
-		-ENOMEM, -ENODEV, -EINVAL, -ENETDOWN, -EPERM, -EFAULT, -EHOSTUNREACH,
+		-ENODEV, -EINVAL, -ENETDOWN, -EPERM, -EFAULT, -EHOSTUNREACH,
 	};
 	static const int others[] = { -ETIMEDOUT, -EPROTO, -EACCES, -ECONNABORTED };
 	struct torcoll_comm *comm = join(1);
@@ -378,13 +380,20 @@ static void room__other_refusals(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		refused = own[i];
 		assert_null(join(1));
-		/* no limit of the user's */
+		/* no limit of the user's, nor one that leaves room for a smaller comm */
 		assert_int_equal(may_ask(), TMPI_UNABLE);
+		assert_int_equal(tmpi_may_ask(2), TMPI_UNABLE);
 		now_ms += 299999;
 		assert_int_equal(may_ask(), TMPI_UNABLE);
 		now_ms++;
 		assert_int_equal(may_ask(), TMPI_ABLE);
 	}
+	/* there may be memory for fewer ranks */
+	refused = -ENOMEM;
+	assert_null(join(1));
+	assert_int_equal(may_ask(), TMPI_UNABLE);
+	assert_int_equal(tmpi_may_ask(RANKS - 1), TMPI_ABLE);
+	now_ms += 300000;
 	refused = -EDQUOT;
 	assert_null(join(1));
 	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);

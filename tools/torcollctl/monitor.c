@@ -181,20 +181,30 @@ static void take_present(struct wanted *w, bool is_told)
 	w->said = present;
 }
 
+static int not_joined(struct wanted *w, int err, const char *why)
+{
+	snprintf(w->c.text, sizeof(w->c.text), "%s", why);
+	return err;
+}
+
 /*
  * Join a group, which another socket finds: what this one hears meanwhile is for
- * its own loop. Return 0 or an error of libnl.
+ * its own loop. Return 0; -ENOENT: there is no such group; or another error, with
+ * its reason in w->c.text.
  */
 static int join(struct wanted *w, const char *family, const char *name)
 {
 	struct conn c;
-	int group;
+	int err = conn_open(&c), group;
 
-	if (conn_open(&c))
-		return -NLE_OBJ_NOTFOUND;
+	if (err)
+		return not_joined(w, err, c.text);
 	group = genl_ctrl_resolve_grp(c.sk, family, name);
 	conn_close(&c);
-	return group < 0 ? group : nl_socket_add_membership(w->c.sk, group);
+	if (group < 0)
+		return not_joined(w, group == -NLE_OBJ_NOTFOUND ? -ENOENT : -EIO, nl_geterror(group));
+	err = nl_socket_add_membership(w->c.sk, group);
+	return err ? not_joined(w, -EIO, nl_geterror(err)) : 0;
 }
 
 static void module_went(struct wanted *w)
@@ -207,10 +217,8 @@ static void module_went(struct wanted *w)
 /* What it has got since it was loaded, no event of it is still to come. */
 static void module_came(struct wanted *w)
 {
-	int err = join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS);
-
-	if (err) {
-		other_error("monitor: the module is loaded, but its events: %s", nl_geterror(err));
+	if (join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS)) {
+		other_error("monitor: the module is loaded, but its events: %s", w->c.text);
 		return;
 	}
 	fputs("The module is loaded.\n", stderr);
@@ -274,10 +282,16 @@ static bool is_more(const struct wanted *w)
 /* The module may have gone among them, or have come again. */
 static void after_lost_events(struct wanted *w)
 {
-	if (join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS))
+	int err = join(w, TORCOLL_GENL_NAME, TORCOLL_MCGRP_EVENTS);
+
+	if (err == -ENOENT) {
 		module_went(w);
-	else
-		take_present(w, true);
+		return;
+	}
+	/* it is there, as far as is known, and was joined before */
+	if (err)
+		other_error("monitor: %s", w->c.text);
+	take_present(w, true);
 }
 
 /*
@@ -322,10 +336,11 @@ int monitor_main(struct args *a)
 	if (!err) {
 		w.said = json_object_new_object();
 		take_present(&w, false);
-		err = listen_for_ever(&w);
+		other_error("monitor: %s", nl_geterror(listen_for_ever(&w)));
 		json_object_put(w.said);
+	} else {
+		other_error("monitor: %s", w.c.text);
 	}
-	other_error("monitor: %s", nl_geterror(err));
 	conn_close(&w.c);
 	return CTL_REFUSED;
 }
