@@ -51,6 +51,9 @@ public:
 	/* Start the ops. Throws if one is refused; those before it are still under way. */
 	void start();
 
+	/* Its place among the calls of the comm, by when they were started. */
+	uint64_t number() const { return number_; }
+
 	/* Whether the library had to queue an op, which only a thread that waits or tests starts. */
 	bool is_queued() const;
 
@@ -99,6 +102,7 @@ private:
 	c10::SmallVector<at::Tensor, 4> held_;
 	std::vector<Piece> pieces_;
 	std::vector<Counts> counts_;
+	uint64_t number_ = 0;
 	uint32_t started_ = 0;
 	uint32_t complete_ = 0;
 	std::string error_;

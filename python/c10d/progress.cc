@@ -131,6 +131,25 @@ void Progress::end()
 }
 
 /*
+ * In the order in which they were started: a call that has a slot may come late, as
+ * its future is asked for, and behind one that waits for a slot nobody looks. Takes
+ * the call unless it throws. Context: lock_.
+ */
+Progress::Line::iterator Progress::insert(std::unique_ptr<Call> &call,
+					  c10::intrusive_ptr<Work> &work)
+{
+	std::list<Entry> added(1);
+	Line &line = lines_[call->series()];
+	auto place = added.begin(), before = line.end();
+
+	while (before != line.begin() && std::prev(before)->call->number() > call->number())
+		--before;
+	*place = {std::move(call), std::move(work)};
+	line.splice(before, added);
+	return place;
+}
+
+/*
  * Calls are tested under the lock here and by the thread that leads: an op that is
  * complete only after this test is an event that the thread sees when the call is
  * there. At the end of the process calls of which nobody wants to know are kept,
@@ -143,17 +162,14 @@ bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &
 	if (call->test() || (is_over() && work))
 		return false;
 
-	std::list<Entry> added(1);
 	Series series = call->series();
-	Line &line = lines_[series];
+	auto entry = insert(call, work);
 
-	added.front() = {std::move(call), std::move(work)};
-	line.splice(line.end(), added);
 	try {
 		see_that_one_leads();
 	} catch (...) {
 		/* no memory, or no thread: the caller still has to wait for it */
-		call = take(lines_.find(series), std::prev(line.end())).call;
+		call = take(lines_.find(series), entry).call;
 		throw;
 	}
 	return true;

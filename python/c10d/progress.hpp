@@ -56,7 +56,7 @@ private:
 		c10::intrusive_ptr<Work> work;
 	};
 
-	/* Calls of a series, in their order; one at least. */
+	/* Calls of a series, by their numbers, whenever they were taken over; one at least. */
 	using Line = std::list<Entry>;
 	using Lines = std::map<Series, Line>;
 
@@ -67,6 +67,7 @@ private:
 	};
 
 	[[noreturn]] void run();
+	Line::iterator insert(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool is_over() const;
 	void see_that_one_leads();

@@ -674,6 +674,26 @@ def fails_behind_another_comm(fake: Fake) -> None:
     assert other.get_future().wait() and running.wait()
 
 
+def handed_over_late(fake: Fake) -> None:
+    """Behind calls that wait for a slot: a call that the kernel has, whose future is asked for, or that is dropped, then."""
+    slots(fake, 1)
+    group, x = group_new(), strided()
+    fake.state.hold = True
+    for is_dropped in (False, True):
+        first = group.allreduce([x.zero_()])
+        rest = [group.allreduce([torch.zeros(4)]) for _ in range(2)]
+        if not is_dropped:
+            first.get_future()
+        del first
+        gc.collect()
+        assert fake.complete() == 1
+        until(lambda: is_filled(x))
+        for work in rest:
+            assert not work.is_completed()
+            until(lambda: fake.complete() > 0)
+            assert work.wait(milliseconds(10000))
+
+
 def cost_of_one(fake: Fake, n: int) -> float:
     """Start so many calls, and complete 200 of them, one after another. Return s that other threads take for each."""
     group, done = group_new(), 0
@@ -697,6 +717,6 @@ def many_cost_what_few_do(fake: Fake) -> None:
     assert many < 3 * few
 
 
-@pytest.mark.parametrize("case", [fails_behind_another_comm, many_cost_what_few_do])
+@pytest.mark.parametrize("case", [fails_behind_another_comm, handed_over_late, many_cost_what_few_do])
 def test_slots(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
