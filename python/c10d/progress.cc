@@ -19,31 +19,37 @@ static const auto kLast = std::chrono::seconds(10);
 /* ms; how often calls that wait for a slot are looked at: what the library fails of them is no event. */
 static const uint64_t kLook = 20;
 
+static bool watch(int events, int fd, uint32_t mask)
+{
+	epoll_event event = {};
+
+	event.events = mask;
+	return events >= 0 && fd >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
+}
+
 /*
  * Edges of the device: of its states, one lasts as long as there is any result,
- * whoever is to fetch it, and there is none for a slot that becomes free.
+ * whoever is to fetch it, and there is none for a slot that becomes free. Edges of
+ * @added, which nobody reads.
  */
-static int events_open(int device, int over)
+static int events_open(int device, int over, int added)
 {
-	epoll_event edge = {}, level = {};
 	int events = epoll_create1(EPOLL_CLOEXEC), err;
 
-	edge.events = EPOLLIN | EPOLLOUT | EPOLLET;
-	level.events = EPOLLIN;
-	if (over >= 0 && events >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, device, &edge) &&
-	    !epoll_ctl(events, EPOLL_CTL_ADD, over, &level))
+	if (watch(events, device, EPOLLIN | EPOLLOUT | EPOLLET) && watch(events, over, EPOLLIN) &&
+	    watch(events, added, EPOLLIN | EPOLLET))
 		return events;
 	err = errno;
-	if (events >= 0)
-		close(events);
-	if (over >= 0)
-		close(over);
+	for (int fd : { events, over, added })
+		if (fd >= 0)
+			close(fd);
 	throw std::runtime_error("the device cannot be watched by epoll: " +
 				 std::string(strerror(err)));
 }
 
 Progress::Progress(torcoll *t)
-	: over_(eventfd(0, EFD_CLOEXEC)), events_(events_open(torcoll_fd(t), over_))
+	: over_(eventfd(0, EFD_CLOEXEC)), added_(eventfd(0, EFD_CLOEXEC)),
+	  events_(events_open(torcoll_fd(t), over_, added_))
 {
 }
 
@@ -150,6 +156,18 @@ Progress::Line::iterator Progress::insert(std::unique_ptr<Call> &call,
 }
 
 /*
+ * A thread that sleeps without an end does not notice that a call is late before it
+ * has a slot. Context: lock_.
+ */
+void Progress::tell_who_leads(const Call &added)
+{
+	if (!led_ || slots_ || !added.waits_for_slot())
+		return;
+	slots_ = true;
+	eventfd_write(added_, 1);
+}
+
+/*
  * Calls are tested under the lock here and by the thread that leads: an op that is
  * complete only after this test is an event that the thread sees when the call is
  * there. At the end of the process calls of which nobody wants to know are kept,
@@ -172,6 +190,7 @@ bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &
 		call = take(lines_.find(series), entry).call;
 		throw;
 	}
+	tell_who_leads(*entry->call);
 	return true;
 }
 
@@ -199,9 +218,9 @@ void settle(std::unique_ptr<Call> call)
 
 void Progress::clear_events()
 {
-	epoll_event event;
+	epoll_event events[3];
 
-	epoll_wait(events_, &event, 1, 0);
+	epoll_wait(events_, events, 3, 0);
 }
 
 /* Context: lock_. */
@@ -255,6 +274,7 @@ Progress::Entry Progress::take_complete(Wanted *wanted)
 		completing_++;
 		return take(line, entry);
 	}
+	slots_ = wanted->slots;
 	return {};
 }
 

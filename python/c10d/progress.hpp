@@ -71,6 +71,7 @@ private:
 	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool is_over() const;
 	void see_that_one_leads();
+	void tell_who_leads(const Call &added);
 	void clear_events();
 	Entry await_complete();
 	Entry take_complete(Wanted *wanted);
@@ -79,6 +80,7 @@ private:
 	std::vector<Entry> take_back();
 
 	int over_;		/* eventfd: readable once it is over */
+	int added_;		/* eventfd: written for a thread that leads and looks for no slots */
 	int events_;		/* epoll: readable after a result or a free slot of the context, and then */
 	std::mutex lock_;
 	std::condition_variable wanted_;	/* a thread that leads */
@@ -87,6 +89,7 @@ private:
 	unsigned int threads_ = 0;
 	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;
+	bool slots_ = false;			/* the thread that leads looks for slots; it will if it was told */
 	unsigned int completing_ = 0;		/* threads that complete a call */
 	std::condition_variable quiet_;		/* none does, or none leads any more */
 	bool ending_ = false;			/* end() was called */

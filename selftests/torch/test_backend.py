@@ -674,6 +674,22 @@ def fails_behind_another_comm(fake: Fake) -> None:
     assert other.get_future().wait() and running.wait()
 
 
+def fails_while_a_thread_sleeps(fake: Fake) -> None:
+    """There was none that waits for a slot when the thread began to sleep: it has no end for its sleep."""
+    slots(fake, 1)
+    group, late = group_new(), group_new(0.05)
+    fake.state.hold = True
+    running = group.allreduce([torch.zeros(4)]).get_future()
+    time.sleep(0.05)
+    future = late.allreduce([torch.zeros(4)]).get_future()
+    until(future.done)
+    with pytest.raises(RuntimeError, match="no slot became free before its deadline"):
+        future.wait()
+    assert not running.done()
+    fake.complete()
+    until(running.done)
+
+
 def handed_over_late(fake: Fake) -> None:
     """Behind calls that wait for a slot: a call that the kernel has, whose future is asked for, or that is dropped, then."""
     slots(fake, 1)
@@ -717,6 +733,7 @@ def many_cost_what_few_do(fake: Fake) -> None:
     assert many < 3 * few
 
 
-@pytest.mark.parametrize("case", [fails_behind_another_comm, handed_over_late, many_cost_what_few_do])
+@pytest.mark.parametrize("case", [fails_behind_another_comm, fails_while_a_thread_sleeps, handed_over_late,
+                                  many_cost_what_few_do])
 def test_slots(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
