@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar
 
 from . import _abi
 from ._buffers import View
-from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES, Collective
+from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES
 from .errors import Aborted, NoModule
 
 if TYPE_CHECKING:
@@ -56,11 +56,6 @@ class ModuleInfo(NamedTuple):
 
 def _served(mask: int, names: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, member in names.items() if mask >> member & 1)
-
-
-def _series(op: _abi.Op) -> tuple[int, int]:
-    """Which of its comm's series of ops that start in order it is of: collectives, or messages to or from a rank."""
-    return (op.collective, op.peer) if op.collective in (Collective.SEND, Collective.RECV) else (Collective.NONE, 0)
 
 
 class _Watch:
@@ -269,7 +264,7 @@ class Context:
             if loop not in self._queued:
                 self._queued[loop] = {}
                 loop.call_later(SLOT_INTERVAL, self._push, loop)
-            self._queued[loop].setdefault((comm, *_series(flight.call.op)), deque()).append(flight)
+            self._queued[loop].setdefault((comm, *flight.series()), deque()).append(flight)
         return future
 
     def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
@@ -279,13 +274,7 @@ class Context:
         except Aborted:
             return False
         try:
-            if not flight.lock.acquire(blocking=False):
-                return True
-            try:
-                # what the request refers to goes with the op
-                return flight.status is None and not self._lib.torcoll_request_algorithm(ctypes.byref(flight.request))
-            finally:
-                flight.lock.release()
+            return flight.waits_for_slot(self._lib) is not False
         finally:
             comm._leave()
 
