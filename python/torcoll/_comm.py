@@ -312,14 +312,18 @@ class Comm(Collectives):
         if flight.status is not None:
             self._pending.pop(id(flight), None)
 
-    def _reap(self) -> None:
-        """Finish all that are complete. What follows one that waits for a slot does so too, and is not looked at."""
+    def _reap(self) -> bool:
+        """Finish all that are complete. Return whether any of the others may wait for a slot.
+
+        What follows one that waits for a slot does so, too, and is not looked at.
+        """
         stuck: set[Series] = set()
+        unknown = False
         try:
             self._enter()
         except Aborted:
             # it has finished all
-            return
+            return False
         try:
             for flight in list(self._pending.values()):
                 if flight.series() in stuck:
@@ -327,10 +331,15 @@ class Comm(Collectives):
                 flight.test()
                 if flight.status is not None:
                     self._pending.pop(id(flight), None)
-                elif flight.waits_for_slot(self._lib):
+                    continue
+                waits = flight.waits_for_slot(self._lib)
+                if waits:
                     stuck.add(flight.series())
+                # another thread asks about it
+                unknown |= waits is None
         finally:
             self._leave()
+        return bool(stuck) or unknown
 
     def _sweep(self, every: bool = False) -> bool:
         """Before ops start: drop forgotten flights that are complete, every one or those that are found at once, and

@@ -488,6 +488,67 @@ def test_await__for_a_slot_looks_at_the_first_ones(fake: Fake, one_slot: None, c
     asyncio.run(main())
 
 
+def test_await__others_start(fake: Fake, one_slot: None, comm: torcoll.Comm) -> None:
+    """What waits for a slot, which is free without an event, while a task awaits another op."""
+
+    async def main() -> None:
+        first = comm.iallreduce(bytearray(4))
+        second = comm.iallreduce(bytearray(4))
+        awaited = asyncio.ensure_future(_wait(first))
+        await asyncio.sleep(0)
+        assert fake.running() == 1
+        fake.state.depth = 2
+        end = time.monotonic() + 10
+        while fake.running() == 1:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.001)
+        # it stops, soon, though the task waits on
+        while len(comm.context._looking):
+            assert time.monotonic() < end
+            await asyncio.sleep(0.001)
+        assert not awaited.done()
+        fake.complete(2)
+        assert await awaited == await second
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_await__without_a_ring(fake: Fake, one_slot: None, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch,
+                               starts: bool) -> None:
+    """A test of an op that waits for a slot gets the results of others, which the descriptor does not show then."""
+    fake.fail("ring-setup", errno.ENOMEM)
+    push, ticks = comm.context._push, 0
+
+    def timer(loop: asyncio.AbstractEventLoop) -> None:
+        nonlocal ticks
+        ticks += 1
+        if ticks == 3:
+            fake.complete()
+            # the next one has no slot yet, or starts
+            fake.state.depth = int(starts)
+        push(loop)
+
+    async def main() -> None:
+        monkeypatch.setattr(comm.context, "_push", timer)
+        first, second = (asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4)))) for _ in range(2))
+        assert await asyncio.wait_for(asyncio.shield(first), 10) == b"****"
+        assert not second.done()
+        fake.state.depth = 1
+        while not fake.complete():
+            await asyncio.sleep(0.001)
+        assert await second == b"****"
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+    assert fake.calls("ring-setup") == 1
+
+
 def test_await__event_looks_at_the_first_ones(fake: Fake, one_slot: None, comm: torcoll.Comm,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows one that waits for a slot is not complete."""
