@@ -70,8 +70,12 @@ public:
 	/* Sleep until an op is complete, a descriptor is readable, or a time of torcoll_deadline(); 0: none. */
 	void sleep(int fd, uint64_t deadline_ns);
 
-	/* Leave the tensors of which the ops have copies as they are. */
-	void forget_results() { pieces_.clear(); }
+	/* Leave the tensors of which the ops have copies as they are, and what @check sets as well. */
+	void forget_results()
+	{
+		pieces_.clear();
+		check = nullptr;
+	}
 
 	/* Copy results to where they belong. What failed, or NULL. */
 	std::exception_ptr finish();
@@ -81,7 +85,7 @@ public:
 	/* What the results are, for futures. */
 	std::vector<at::Tensor> results;
 
-	/* What else is to be checked when the ops are complete; may throw. */
+	/* What else is to be checked, or computed of the results, when the ops are complete; may throw. */
 	std::function<void()> check;
 
 private:

@@ -192,6 +192,19 @@ def test_refused__results_stay_as_they_are(fake: Fake, group: Any) -> None:
     assert not x.any() and not y.any()
 
 
+def test_refused__sparse_results_stay_as_they_are(fake: Fake, group: Any) -> None:
+    """Indices of all ranks are gathered then, but no values."""
+    # valid ones
+    fake.state.depth, fake.state.fill = 1, 0
+    x = torch.eye(300).to_sparse()
+    with pytest.raises(RuntimeError, match="EBUSY"):
+        group.allreduce([x], dist.AllreduceOptions())
+    assert fake.complete() == 1
+    until(lambda: not fake.running())
+    time.sleep(0.1)
+    assert torch.equal(x.to_dense(), torch.eye(300))
+
+
 @pytest.mark.parametrize("by_future", [False, True])
 def test_inference__results_come_to_their_tensors(fake: Fake, group: Any, by_future: bool) -> None:
     with torch.inference_mode():
