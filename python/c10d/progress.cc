@@ -71,11 +71,14 @@ static void start_without_signals(std::function<void()> run)
 	pthread_sigmask(SIG_SETMASK, &kept, nullptr);
 }
 
+/* This is a progress thread, which runs callbacks. */
+static thread_local bool runs_callbacks;
+
 /*
  * Context: lock_. Without another thread, the one that runs callbacks leads again
- * when it is through with them.
+ * when it is through with them. Throws if there is none, or @now and none is free.
  */
-void Progress::see_that_one_leads()
+void Progress::see_that_one_leads(bool now)
 {
 	if (led_ || lines_.empty() || is_over())
 		return;
@@ -86,7 +89,7 @@ void Progress::see_that_one_leads()
 	try {
 		start_without_signals([this] { run(); });
 	} catch (const std::exception &) {
-		if (!threads_)
+		if (!threads_ || (now && threads_ == completing_))
 			throw;
 		return;
 	}
@@ -180,11 +183,13 @@ bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &
 	if (call->test() || (is_over() && work))
 		return false;
 
+	/* a callback that waits for this would wait for its own thread */
+	bool now = work && runs_callbacks;
 	Series series = call->series();
 	auto entry = insert(call, work);
 
 	try {
-		see_that_one_leads();
+		see_that_one_leads(now);
 	} catch (...) {
 		/* no memory, or no thread: the caller still has to wait for it */
 		call = take(lines_.find(series), entry).call;
@@ -320,10 +325,12 @@ void Progress::run()
 		led_ = false;
 		if (ended_)
 			quiet_.notify_all();
-		see_that_one_leads();
+		see_that_one_leads(false);
 		if (taken.call) {
 			guard.unlock();
+			runs_callbacks = true;
 			complete(std::move(taken.call), std::move(taken.work));
+			runs_callbacks = false;
 			guard.lock();
 			if (!--completing_)
 				quiet_.notify_all();

@@ -36,7 +36,8 @@ public:
 	 * Take a call over; the work is told when it is complete, NULL: nobody is.
 	 * Return false, and leave the call where it is, if it is complete already;
 	 * after end() wait for one with a work. Throws, and leaves it there, if there
-	 * is no thread and none can be started.
+	 * is no thread and none can be started; nor, for one with a work that a callback
+	 * may wait for, another one than those that run callbacks.
 	 */
 	bool add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work);
 
@@ -70,7 +71,7 @@ private:
 	Line::iterator insert(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool is_over() const;
-	void see_that_one_leads();
+	void see_that_one_leads(bool now);
 	void tell_who_leads(const Call &added);
 	void clear_events();
 	Entry await_complete();

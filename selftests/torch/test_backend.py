@@ -661,10 +661,43 @@ def queued_without_threads(fake: Fake) -> None:
     assert got == [True] and is_filled(x) and first.wait()
 
 
+def callback_without_threads(how: str, fake: Fake) -> None:
+    """The only progress thread runs it: what it would have to wait for itself is not handed over."""
+    made: list[Any] = []
+    got: list[Any] = []
+    slots(fake, 1)
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+
+    def callback(_: Any) -> None:
+        running, queued = group.allreduce([torch.zeros(4)]), group.allreduce([x])
+        made.append(running)
+        try:
+            if how == "future":
+                queued.get_future().wait()
+        except RuntimeError as e:
+            got.append(str(e))
+        got.append(queued.wait(milliseconds(10000)))
+
+    chained = group.allreduce([torch.zeros(4)]).get_future().then(callback)
+    time.sleep(0.05)
+    with NoThreads():
+        fake.complete()
+        until(lambda: bool(made))
+        until(lambda: bool(fake.complete() and False) or chained.done())
+    refused = ["Resource temporarily unavailable"] if how == "future" else []
+    assert got == [*refused, True] and is_filled(x)
+
+
 @pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads,
                                   queued_without_threads])
 def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
+
+
+@pytest.mark.parametrize("how", ["wait", "future"])
+def test_threads__callback_waits_without_another(fake: Fake, how: str) -> None:
+    in_a_child(functools.partial(callback_without_threads, how))
 
 
 # ---- calls that wait for a slot ----
