@@ -164,6 +164,19 @@ def test_wait__callback_asks_the_same_work(fake: Fake, group: Any) -> None:
     thread.join(10)
 
 
+# ---- the sequence number ----
+
+def test_sequence__is_of_collectives(fake: Fake) -> None:
+    """Ranks compare it, in PyTorch 2 with TORCH_DISTRIBUTED_DEBUG=DETAIL; messages are not of all ranks."""
+    group, x = group_new(), torch.zeros(4)
+    for call in (group.send, group.recv):
+        before = group._get_sequence_number_for_group()
+        call([x], 0, 0).wait()
+        assert group._get_sequence_number_for_group() == before
+        group.allreduce([x]).wait()
+        assert group._get_sequence_number_for_group() == before + 1
+
+
 # ---- results in other memory ----
 
 def test_dropped__results_come_to_their_tensors(fake: Fake, group: Any) -> None:
