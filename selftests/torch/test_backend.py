@@ -386,6 +386,11 @@ def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
 
 # Rank 2 does not come; rank 0 tells the other so, and then waits for who has not heard it.
 
+def test_store__rank_0_that_does_not_come_is_named(fake: Fake) -> None:
+    with pytest.raises(RuntimeError, match='torcoll: rank 0: the store has no key "comm"'):
+        join_later(dist.HashStore(), 1, 2, 0.5)()
+
+
 def told_who_is_missing(first_s: float, other_s: float, timeout_s: float) -> float:
     """Let ranks 0 and 1 begin then. Return when rank 1 had been told."""
     got: list[Any] = []
