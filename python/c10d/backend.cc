@@ -47,7 +47,9 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 		settle(std::move(d.call));
 		throw;
 	}
-	sequence_++;
+	/* what ranks compare */
+	if (!c10d::isP2POp(d.type))
+		sequence_++;
 	queued = d.call->is_queued();
 	work = c10::make_intrusive<Work>(rank_, d.type, d.title, inputs, std::move(d.call));
 	if (!queued)

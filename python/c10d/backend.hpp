@@ -111,7 +111,7 @@ private:
 
 	std::shared_ptr<Comm> comm_;
 	Milliseconds timeout_;
-	std::atomic<uint64_t> sequence_{0};
+	std::atomic<uint64_t> sequence_{0};	/* collectives, which all ranks call */
 };
 
 /* Throw std::invalid_argument, which is a ValueError in Python. */

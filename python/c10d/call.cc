@@ -231,6 +231,7 @@ void Call::start()
 	uint32_t n = ops_.size(), more;
 	int err = 0;
 
+	number_ = ++comm_->calls;
 	requests_.resize(n);
 	while (started_ < n && !err) {
 		more = std::min(n - started_, static_cast<uint32_t>(TORCOLL_BATCH_MAX));

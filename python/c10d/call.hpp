@@ -51,6 +51,9 @@ public:
 	/* Start the ops. Throws if one is refused; those before it are still under way. */
 	void start();
 
+	/* Its place among the calls of the comm, by when they were started. */
+	uint64_t number() const { return number_; }
+
 	/* Whether the library had to queue an op, which only a thread that waits or tests starts. */
 	bool is_queued() const;
 
@@ -67,8 +70,12 @@ public:
 	/* Sleep until an op is complete, a descriptor is readable, or a time of torcoll_deadline(); 0: none. */
 	void sleep(int fd, uint64_t deadline_ns);
 
-	/* Leave the tensors of which the ops have copies as they are. */
-	void forget_results() { pieces_.clear(); }
+	/* Leave the tensors of which the ops have copies as they are, and what @check sets as well. */
+	void forget_results()
+	{
+		pieces_.clear();
+		check = nullptr;
+	}
 
 	/* Copy results to where they belong. What failed, or NULL. */
 	std::exception_ptr finish();
@@ -78,7 +85,7 @@ public:
 	/* What the results are, for futures. */
 	std::vector<at::Tensor> results;
 
-	/* What else is to be checked when the ops are complete; may throw. */
+	/* What else is to be checked, or computed of the results, when the ops are complete; may throw. */
 	std::function<void()> check;
 
 private:
@@ -99,6 +106,7 @@ private:
 	c10::SmallVector<at::Tensor, 4> held_;
 	std::vector<Piece> pieces_;
 	std::vector<Counts> counts_;
+	uint64_t number_ = 0;
 	uint32_t started_ = 0;
 	uint32_t complete_ = 0;
 	std::string error_;

@@ -195,15 +195,18 @@ static std::string store_await(c10d::Store &store, const std::string &key, Clock
 }
 
 /* The same without the word. Throws what a sentence says. */
-static std::string store_get(c10d::Store &store, const std::string &key, Clock::time_point end)
+static std::string value_told(const std::string &key, const std::string &value)
 {
-	std::string value = store_await(store, key, end);
-
 	if (!value.compare(0, sizeof(kBad) - 1, kBad))
 		throw std::runtime_error(value.substr(sizeof(kBad) - 1, kSentenceMax));
 	if (value.compare(0, sizeof(kGood) - 1, kGood))
 		throw std::runtime_error("the store has \"" + value.substr(0, 16) + "\" as " + key);
 	return value.substr(sizeof(kGood) - 1);
+}
+
+static std::string of_rank(int rank, const std::exception &e)
+{
+	return "rank " + std::to_string(rank) + ": " + e.what();
 }
 
 static std::string place_key(int rank)
@@ -235,9 +238,9 @@ static Place place_of(c10d::Store &store, int rank, Clock::time_point end)
 	Place place;
 
 	try {
-		value.str(store_get(store, place_key(rank), end));
+		value.str(value_told(place_key(rank), store_await(store, place_key(rank), end)));
 	} catch (const std::exception &e) {
-		throw std::runtime_error("rank " + std::to_string(rank) + ": " + e.what());
+		throw std::runtime_error(of_rank(rank, e));
 	}
 	if (!(value >> place.fabric >> place.node >> place.nodes) || place.node >= place.nodes)
 		throw std::runtime_error("rank " + std::to_string(rank) + " has told no place");
@@ -283,6 +286,19 @@ static void comm_tell(c10d::Store &store, int size, Clock::time_point end)
 		value = kBad + std::string(e.what());
 	}
 	store_set(store, kCommKey, value);
+}
+
+/* Throws what the first rank says, or that it says nothing. */
+static std::string comm_told(c10d::Store &store, Clock::time_point end)
+{
+	std::string value;
+
+	try {
+		value = store_await(store, kCommKey, end);
+	} catch (const std::exception &e) {
+		throw std::runtime_error(of_rank(0, e));
+	}
+	return value_told(kCommKey, value);
 }
 
 static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, int size,
@@ -353,7 +369,7 @@ static std::string comm_agree(c10d::Store &store, int rank, int size,
 	if (!rank)
 		comm_tell(store, size, end);
 	try {
-		return store_get(store, kCommKey, end + kTold);
+		return comm_told(store, end + kTold);
 	} catch (const std::exception &e) {
 		comm_refuse(store, rank, size);
 		fail(own.empty() ? e.what() : own);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -39,6 +40,7 @@ struct Comm {
 
 	Context *context = nullptr;
 	torcoll_comm *comm = nullptr;
+	std::atomic<uint64_t> calls{0};	/* that were started */
 };
 
 /* A time of torcoll_deadline(); none: 0 or less. */

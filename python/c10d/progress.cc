@@ -19,31 +19,37 @@ static const auto kLast = std::chrono::seconds(10);
 /* ms; how often calls that wait for a slot are looked at: what the library fails of them is no event. */
 static const uint64_t kLook = 20;
 
+static bool watch(int events, int fd, uint32_t mask)
+{
+	epoll_event event = {};
+
+	event.events = mask;
+	return events >= 0 && fd >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
+}
+
 /*
  * Edges of the device: of its states, one lasts as long as there is any result,
- * whoever is to fetch it, and there is none for a slot that becomes free.
+ * whoever is to fetch it, and there is none for a slot that becomes free. Edges of
+ * @added, which nobody reads.
  */
-static int events_open(int device, int over)
+static int events_open(int device, int over, int added)
 {
-	epoll_event edge = {}, level = {};
 	int events = epoll_create1(EPOLL_CLOEXEC), err;
 
-	edge.events = EPOLLIN | EPOLLOUT | EPOLLET;
-	level.events = EPOLLIN;
-	if (over >= 0 && events >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, device, &edge) &&
-	    !epoll_ctl(events, EPOLL_CTL_ADD, over, &level))
+	if (watch(events, device, EPOLLIN | EPOLLOUT | EPOLLET) && watch(events, over, EPOLLIN) &&
+	    watch(events, added, EPOLLIN | EPOLLET))
 		return events;
 	err = errno;
-	if (events >= 0)
-		close(events);
-	if (over >= 0)
-		close(over);
+	for (int fd : { events, over, added })
+		if (fd >= 0)
+			close(fd);
 	throw std::runtime_error("the device cannot be watched by epoll: " +
 				 std::string(strerror(err)));
 }
 
 Progress::Progress(torcoll *t)
-	: over_(eventfd(0, EFD_CLOEXEC)), events_(events_open(torcoll_fd(t), over_))
+	: over_(eventfd(0, EFD_CLOEXEC)), added_(eventfd(0, EFD_CLOEXEC)),
+	  events_(events_open(torcoll_fd(t), over_, added_))
 {
 }
 
@@ -65,11 +71,14 @@ static void start_without_signals(std::function<void()> run)
 	pthread_sigmask(SIG_SETMASK, &kept, nullptr);
 }
 
+/* This is a progress thread, which runs callbacks. */
+static thread_local bool runs_callbacks;
+
 /*
  * Context: lock_. Without another thread, the one that runs callbacks leads again
- * when it is through with them.
+ * when it is through with them. Throws if there is none, or @now and none is free.
  */
-void Progress::see_that_one_leads()
+void Progress::see_that_one_leads(bool now)
 {
 	if (led_ || lines_.empty() || is_over())
 		return;
@@ -80,7 +89,7 @@ void Progress::see_that_one_leads()
 	try {
 		start_without_signals([this] { run(); });
 	} catch (const std::exception &) {
-		if (!threads_)
+		if (!threads_ || (now && threads_ == completing_))
 			throw;
 		return;
 	}
@@ -131,6 +140,37 @@ void Progress::end()
 }
 
 /*
+ * In the order in which they were started: a call that has a slot may come late, as
+ * its future is asked for, and behind one that waits for a slot nobody looks. Takes
+ * the call unless it throws. Context: lock_.
+ */
+Progress::Line::iterator Progress::insert(std::unique_ptr<Call> &call,
+					  c10::intrusive_ptr<Work> &work)
+{
+	std::list<Entry> added(1);
+	Line &line = lines_[call->series()];
+	auto place = added.begin(), before = line.end();
+
+	while (before != line.begin() && std::prev(before)->call->number() > call->number())
+		--before;
+	*place = {std::move(call), std::move(work)};
+	line.splice(before, added);
+	return place;
+}
+
+/*
+ * A thread that sleeps without an end does not notice that a call is late before it
+ * has a slot. Context: lock_.
+ */
+void Progress::tell_who_leads(const Call &added)
+{
+	if (!led_ || slots_ || !added.waits_for_slot())
+		return;
+	slots_ = true;
+	eventfd_write(added_, 1);
+}
+
+/*
  * Calls are tested under the lock here and by the thread that leads: an op that is
  * complete only after this test is an event that the thread sees when the call is
  * there. At the end of the process calls of which nobody wants to know are kept,
@@ -143,19 +183,19 @@ bool Progress::take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &
 	if (call->test() || (is_over() && work))
 		return false;
 
-	std::list<Entry> added(1);
+	/* a callback that waits for this would wait for its own thread */
+	bool now = work && runs_callbacks;
 	Series series = call->series();
-	Line &line = lines_[series];
+	auto entry = insert(call, work);
 
-	added.front() = {std::move(call), std::move(work)};
-	line.splice(line.end(), added);
 	try {
-		see_that_one_leads();
+		see_that_one_leads(now);
 	} catch (...) {
 		/* no memory, or no thread: the caller still has to wait for it */
-		call = take(lines_.find(series), std::prev(line.end())).call;
+		call = take(lines_.find(series), entry).call;
 		throw;
 	}
+	tell_who_leads(*entry->call);
 	return true;
 }
 
@@ -183,9 +223,9 @@ void settle(std::unique_ptr<Call> call)
 
 void Progress::clear_events()
 {
-	epoll_event event;
+	epoll_event events[3];
 
-	epoll_wait(events_, &event, 1, 0);
+	epoll_wait(events_, events, 3, 0);
 }
 
 /* Context: lock_. */
@@ -239,6 +279,7 @@ Progress::Entry Progress::take_complete(Wanted *wanted)
 		completing_++;
 		return take(line, entry);
 	}
+	slots_ = wanted->slots;
 	return {};
 }
 
@@ -284,10 +325,12 @@ void Progress::run()
 		led_ = false;
 		if (ended_)
 			quiet_.notify_all();
-		see_that_one_leads();
+		see_that_one_leads(false);
 		if (taken.call) {
 			guard.unlock();
+			runs_callbacks = true;
 			complete(std::move(taken.call), std::move(taken.work));
+			runs_callbacks = false;
 			guard.lock();
 			if (!--completing_)
 				quiet_.notify_all();

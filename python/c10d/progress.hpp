@@ -36,7 +36,8 @@ public:
 	 * Take a call over; the work is told when it is complete, NULL: nobody is.
 	 * Return false, and leave the call where it is, if it is complete already;
 	 * after end() wait for one with a work. Throws, and leaves it there, if there
-	 * is no thread and none can be started.
+	 * is no thread and none can be started; nor, for one with a work that a callback
+	 * may wait for, another one than those that run callbacks.
 	 */
 	bool add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work);
 
@@ -56,7 +57,7 @@ private:
 		c10::intrusive_ptr<Work> work;
 	};
 
-	/* Calls of a series, in their order; one at least. */
+	/* Calls of a series, by their numbers, whenever they were taken over; one at least. */
 	using Line = std::list<Entry>;
 	using Lines = std::map<Series, Line>;
 
@@ -67,9 +68,11 @@ private:
 	};
 
 	[[noreturn]] void run();
+	Line::iterator insert(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool take_over(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> &work);
 	bool is_over() const;
-	void see_that_one_leads();
+	void see_that_one_leads(bool now);
+	void tell_who_leads(const Call &added);
 	void clear_events();
 	Entry await_complete();
 	Entry take_complete(Wanted *wanted);
@@ -78,6 +81,7 @@ private:
 	std::vector<Entry> take_back();
 
 	int over_;		/* eventfd: readable once it is over */
+	int added_;		/* eventfd: written for a thread that leads and looks for no slots */
 	int events_;		/* epoll: readable after a result or a free slot of the context, and then */
 	std::mutex lock_;
 	std::condition_variable wanted_;	/* a thread that leads */
@@ -86,6 +90,7 @@ private:
 	unsigned int threads_ = 0;
 	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;
+	bool slots_ = false;			/* the thread that leads looks for slots; it will if it was told */
 	unsigned int completing_ = 0;		/* threads that complete a call */
 	std::condition_variable quiet_;		/* none does, or none leads any more */
 	bool ending_ = false;			/* end() was called */

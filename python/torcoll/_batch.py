@@ -262,10 +262,12 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
     starts: list[_Start] = []
     try:
         try:
+            for comm in comms:
+                comm._enter()
+                entered.append(comm)
+            for comm in dict.fromkeys(comms):
+                comm._sweep()
             for p in prepared:
-                p._comm._enter()
-                entered.append(p._comm)
-                p._comm._sweep_some()
                 starts.append(_Start(p))
         except BaseException:
             for start in starts:

@@ -25,7 +25,7 @@ from ._collectives import Collectives
 from ._context import Context, context as own_context, interruptible
 from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
 from ._ops import Call, Place, block, deadline, number
-from ._requests import Flight, Request
+from ._requests import Flight, Forgotten, Request, Series
 from .errors import Aborted, Error, error_for
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Comm(Collectives):
         self._joins = 0
         self._closing = False
         self._pending: dict[int, Flight] = {}
-        self._forgotten: list[Flight] = []
+        self._forgotten = Forgotten()
         self._prepared: "set[Held]" = set()
         self._handle: Optional[int] = handle
         with context._lock:
@@ -194,7 +194,7 @@ class Comm(Collectives):
         flight = Flight(call)
         handle = self._enter()
         try:
-            self._sweep_some()
+            self._sweep()
             # others, such as an event loop, would find a request that the library does not know yet
             with flight.lock:
                 self._pending[id(flight)] = flight
@@ -221,10 +221,12 @@ class Comm(Collectives):
         return error_for(err, sentence, rank)
 
     def _submit(self, handle: int, flight: Flight) -> Optional[Error]:
-        """Start it; if only forgotten ops keep it from a slot, wait for one of them first, or look for one.
+        """Start it; if forgotten ops keep it from a slot, look for one that is complete, or wait for one first.
 
         Return why it was refused, if it was.
         """
+        nowait = flight.call.op.flags & OP_NOWAIT
+        all_ended = False
         while True:
             err: int = self._lib.torcoll_submit(
                 handle, ctypes.byref(flight.call.op), ctypes.byref(flight.request))
@@ -234,13 +236,17 @@ class Comm(Collectives):
             error = self._refusal(handle, err)
             if err != -errno.EBUSY or not self._forgotten:
                 return error
-            if not flight.call.op.flags & OP_NOWAIT:
-                # another thread may have swept
-                for oldest in self._forgotten[:1]:
-                    self._await(oldest, None)
-                self._sweep()
-            elif not self._sweep():
+            if self._sweep(every=True):
+                continue
+            oldest = None if nowait else self._forgotten.oldest()
+            if oldest is not None:
+                # another one may end before it
+                with contextlib.suppress(TimeoutError):
+                    self._await(oldest, SLICE_NS / 1e9)
+            elif nowait or all_ended:
                 return error
+            # another thread has seen that, perhaps just now
+            all_ended = oldest is None
 
     def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
         return Request(self, self._start(call, nowait))
@@ -306,26 +312,39 @@ class Comm(Collectives):
         if flight.status is not None:
             self._pending.pop(id(flight), None)
 
-    def _reap(self) -> None:
-        """Finish all that are complete."""
-        for flight in list(self._pending.values()):
-            self._test(flight)
+    def _reap(self) -> bool:
+        """Finish all that are complete. Return whether any of the others may wait for a slot.
 
-    def _sweep_some(self) -> None:
-        """Before an op starts: sweep if there is anything to drop."""
-        if self._forgotten or self.context._kept:
-            self._sweep()
+        What follows one that waits for a slot does so, too, and is not looked at.
+        """
+        stuck: set[Series] = set()
+        unknown = False
+        try:
+            self._enter()
+        except Aborted:
+            # it has finished all
+            return False
+        try:
+            for flight in list(self._pending.values()):
+                if flight.series() in stuck:
+                    continue
+                flight.test()
+                if flight.status is not None:
+                    self._pending.pop(id(flight), None)
+                    continue
+                waits = flight.waits_for_slot(self._lib)
+                if waits:
+                    stuck.add(flight.series())
+                # another thread asks about it
+                unknown |= waits is None
+        finally:
+            self._leave()
+        return bool(stuck) or unknown
 
-    def _sweep(self) -> bool:
-        """Drop forgotten flights that are complete, and memory that ops used. Return whether there was a flight."""
-        some = False
-        for flight in list(self._forgotten):
-            self._test(flight)
-            if flight.status is not None:
-                # or another thread has
-                with contextlib.suppress(ValueError):
-                    self._forgotten.remove(flight)
-                some = True
+    def _sweep(self, every: bool = False) -> bool:
+        """Before ops start: drop forgotten flights that are complete, every one or those that are found at once, and
+        memory that ops used. Return whether there was a flight."""
+        some = bool(self._forgotten) and self._forgotten.sweep(self, every)
         if self.context._kept:
             self.context._drop_kept()
         return some

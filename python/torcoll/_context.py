@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar
 
 from . import _abi
 from ._buffers import View
-from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES, Collective
+from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES
 from .errors import Aborted, NoModule
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ T = TypeVar("T")
 
 # s; ops that wait for a slot of their comm are tried so often while tasks await them, or for half of the time
 SLOT_INTERVAL = 0.001
+
+# s; how often all ops are looked at while any waits for a slot and a task awaits one, or for a twentieth of the time
+LOOK_INTERVAL = 0.02
 
 # s; how long a call in another thread leaves signals to wait, at most
 SIGNAL_INTERVAL = 0.1
@@ -56,11 +59,6 @@ class ModuleInfo(NamedTuple):
 
 def _served(mask: int, names: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, member in names.items() if mask >> member & 1)
-
-
-def _series(op: _abi.Op) -> tuple[int, int]:
-    """Which of its comm's series of ops that start in order it is of: collectives, or messages to or from a rank."""
-    return (op.collective, op.peer) if op.collective in (Collective.SEND, Collective.RECV) else (Collective.NONE, 0)
 
 
 class _Watch:
@@ -92,6 +90,7 @@ class Context:
         self._kept: list[View] = []
         self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch]" = weakref.WeakKeyDictionary()
         self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Queued]" = weakref.WeakKeyDictionary()
+        self._looking: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
         handle = ctypes.c_void_p()
         err = self._lib.torcoll_open(ctypes.byref(handle))
         if err == -errno.ENOENT:
@@ -265,11 +264,15 @@ class Context:
         comm._test(flight)
         if flight.status is not None and not future.done():
             future.set_result(None)
-        elif self._waits_for_slot(comm, flight):
+            return future
+        if loop not in self._looking:
+            self._looking.add(loop)
+            loop.call_later(LOOK_INTERVAL, self._look, loop, True)
+        if self._waits_for_slot(comm, flight):
             if loop not in self._queued:
                 self._queued[loop] = {}
                 loop.call_later(SLOT_INTERVAL, self._push, loop)
-            self._queued[loop].setdefault((comm, *_series(flight.call.op)), deque()).append(flight)
+            self._queued[loop].setdefault((comm, *flight.series()), deque()).append(flight)
         return future
 
     def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
@@ -279,13 +282,7 @@ class Context:
         except Aborted:
             return False
         try:
-            if not flight.lock.acquire(blocking=False):
-                return True
-            try:
-                # what the request refers to goes with the op
-                return flight.status is None and not self._lib.torcoll_request_algorithm(ctypes.byref(flight.request))
-            finally:
-                flight.lock.release()
+            return flight.waits_for_slot(self._lib) is not False
         finally:
             comm._leave()
 
@@ -310,6 +307,21 @@ class Context:
         if queued and not self._closed:
             self._queued[loop] = queued
             loop.call_later(max(SLOT_INTERVAL, time.monotonic() - began), self._push, loop)
+
+    def _look(self, loop: "asyncio.AbstractEventLoop", again: bool) -> None:
+        """Look at all ops, whether tasks await them or not, while any waits for a slot: they start when others are awaited.
+
+        To start them the library gets the results of others. If it has no ring, the descriptor does not tell of those any
+        more. They may be of ops that were looked at before the last one started: so once more, when none waits, if again.
+        """
+        self._looking.discard(loop)
+        if loop not in self._watched or self._closed:
+            return
+        began = time.monotonic()
+        waits = self._reap()
+        if waits or again:
+            self._looking.add(loop)
+            loop.call_later(max(LOOK_INTERVAL, 20 * (time.monotonic() - began)), self._look, loop, waits)
 
     def _begin_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Let a loop watch the descriptor for one more future. Context: the loop runs."""
@@ -354,11 +366,14 @@ class Context:
             self._stop_watch(loop)
 
     def _readable(self) -> None:
-        """The descriptor polls readable as long as there is a completed op, whoever waits for it: reap all."""
+        """The descriptor polls readable as long as there is a completed op, whoever waits for it."""
+        self._reap()
+
+    def _reap(self) -> bool:
+        """Finish all ops that are complete. Return whether any of the others may wait for a slot."""
         with self._lock:
             comms = list(self._comms)
-        for comm in comms:
-            comm._reap()
+        return any([comm._reap() for comm in comms])
 
 
 class Registration:

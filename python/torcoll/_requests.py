@@ -8,8 +8,12 @@ the program's view of it.
 import contextlib
 import ctypes
 import errno
+import itertools
 import threading
+from bisect import insort
+from collections import OrderedDict, deque
 from collections.abc import Generator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast
 
 from . import _abi
@@ -24,13 +28,25 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Of a comm's ops, those that start in order: collectives, or messages to or from a rank.
+Series = tuple[int, int]
+
+_numbers = itertools.count()
+
 
 class Flight:
-    """A started op. status is None until it is complete; lock is held by who starts it, or asks the library about it."""
+    """A started op. status is None until it is complete; lock is held by who starts it, or asks the library about it.
 
-    __slots__ = ("request", "call", "status", "sentence", "error_rank", "lock", "waiters", "__weakref__")
+    number is greater than that of those that were started before.
+    """
+
+    __slots__ = ("request", "call", "status", "sentence", "error_rank", "lock", "waiters", "number", "_has_slot",
+                 "_series", "__weakref__")
 
     def __init__(self, call: "Call", request: Optional[_abi.Request] = None) -> None:
+        self.number = next(_numbers)
+        self._has_slot = False
+        self._series: Optional[Series] = None
         self.request = _abi.Request() if request is None else request
         self.call = call
         self.status: Optional[int] = None
@@ -65,6 +81,31 @@ class Flight:
         finally:
             self.lock.release()
 
+    def series(self) -> Series:
+        """Which of its comm's series it is of."""
+        if self._series is None:
+            op = self.call.op
+            self._series = ((op.collective, op.peer) if op.collective in (Collective.SEND, Collective.RECV)
+                            else (Collective.NONE, 0))
+        return self._series
+
+    def waits_for_slot(self, lib: ctypes.CDLL) -> Optional[bool]:
+        """Whether the library has not started the op yet, and so none that follows it in its series.
+
+        None: another thread asks about it. Context: the handle of its comm is in use.
+        """
+        if self._has_slot:
+            return False
+        if not self.lock.acquire(blocking=False):
+            return None
+        try:
+            # what the request refers to goes with the op
+            self._has_slot = self.status is not None or bool(
+                lib.torcoll_request_algorithm(ctypes.byref(self.request)))
+            return not self._has_slot
+        finally:
+            self.lock.release()
+
     def error(self) -> Optional[Error]:
         """The exception of an op that failed."""
         return error_for(self.status, self.sentence, self.error_rank) if self.status else None
@@ -73,6 +114,93 @@ class Flight:
 def _resolve(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
+
+
+class Forgotten:
+    """Flights that the program has dropped before they were complete: the comm looks for them when it starts others.
+
+    Most of a series end in the order in which they started, so that the first are looked at, of some series in turn.
+
+    Locking: who drops a request, such as the collector, takes no lock. _lock is of _lines, and nobody waits for it: to
+    look may give back objects of the program's, which may wait for another thread, and a signal's handler may start ops.
+    """
+
+    # how many series are looked at when an op starts
+    TURN = 4
+
+    __slots__ = ("_dropped", "_lines", "_lock")
+
+    def __init__(self) -> None:
+        self._dropped: deque[Flight] = deque()
+        self._lines: "OrderedDict[Series, deque[Flight]]" = OrderedDict()
+        self._lock = threading.Lock()
+
+    def append(self, flight: Flight) -> None:
+        """Have one more."""
+        self._dropped.append(flight)
+
+    def clear(self) -> None:
+        """Have none."""
+        self._dropped.clear()
+        self._lines = OrderedDict()
+
+    def _all(self) -> list[Flight]:
+        return [*self._dropped, *(flight for line in list(self._lines.values()) for flight in list(line))]
+
+    def __bool__(self) -> bool:
+        return bool(self._dropped or self._lines)
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def oldest(self) -> Optional[Flight]:
+        """The first one that is not complete."""
+        return min((flight for flight in self._all() if flight.status is None), key=attrgetter("number"), default=None)
+
+    def sweep(self, comm: "Comm", every: bool) -> bool:
+        """Let those go that are complete, every one or as many as it costs little to find. Return whether there was one.
+
+        Another thread that does so is not waited for. Context: the handle of the comm is in use.
+        """
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._sort()
+            turn = list(itertools.islice(self._lines, None if every else self.TURN))
+            return any([self._sweep_line(comm, series, every) for series in turn])
+        finally:
+            self._lock.release()
+
+    def _sort(self) -> None:
+        """Put those that were dropped into their lines, by when they started."""
+        while self._dropped:
+            # who looks for the oldest takes no lock: it is always in one of both
+            flight = self._dropped[0]
+            line = self._lines.setdefault(flight.series(), deque())
+            if line and line[-1].number > flight.number:
+                insort(line, flight, key=attrgetter("number"))
+            else:
+                line.append(flight)
+            self._dropped.popleft()
+
+    def _sweep_line(self, comm: "Comm", series: Series, every: bool) -> bool:
+        """The same for one line, which is behind the others then."""
+        line = self._lines[series]
+        before, at = len(line), 0
+        while at < len(line):
+            flight = line[at]
+            comm._test(flight)
+            if flight.status is not None:
+                del line[at]
+            elif every and not flight.waits_for_slot(comm._lib):
+                at += 1
+            else:
+                break
+        if line:
+            self._lines.move_to_end(series)
+        else:
+            del self._lines[series]
+        return len(line) < before
 
 
 class Request(Generic[T]):

@@ -11,7 +11,7 @@ import pytest
 import torcoll
 from torcoll import _abi, _context
 
-NRS = {"info": 0x00, "region-add": 0x10, "region-del": 0x11, "region-alloc": 0x12, "comm-add": 0x20, "comm-del": 0x21,
+NRS = {"info": 0x00, "ring-setup": 0x02, "region-add": 0x10, "region-del": 0x11, "region-alloc": 0x12, "comm-add": 0x20, "comm-del": 0x21,
        "comm-info": 0x22, "shrink": 0x23, "submit": 0x30, "wait": 0x31, "abort": 0x32, "batch": 0x34}
 
 

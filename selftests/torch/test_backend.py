@@ -164,6 +164,19 @@ def test_wait__callback_asks_the_same_work(fake: Fake, group: Any) -> None:
     thread.join(10)
 
 
+# ---- the sequence number ----
+
+def test_sequence__is_of_collectives(fake: Fake) -> None:
+    """Ranks compare it, in PyTorch 2 with TORCH_DISTRIBUTED_DEBUG=DETAIL; messages are not of all ranks."""
+    group, x = group_new(), torch.zeros(4)
+    for call in (group.send, group.recv):
+        before = group._get_sequence_number_for_group()
+        call([x], 0, 0).wait()
+        assert group._get_sequence_number_for_group() == before
+        group.allreduce([x]).wait()
+        assert group._get_sequence_number_for_group() == before + 1
+
+
 # ---- results in other memory ----
 
 def test_dropped__results_come_to_their_tensors(fake: Fake, group: Any) -> None:
@@ -190,6 +203,19 @@ def test_refused__results_stay_as_they_are(fake: Fake, group: Any) -> None:
     until(lambda: not fake.running())
     time.sleep(0.1)
     assert not x.any() and not y.any()
+
+
+def test_refused__sparse_results_stay_as_they_are(fake: Fake, group: Any) -> None:
+    """Indices of all ranks are gathered then, but no values."""
+    # valid ones
+    fake.state.depth, fake.state.fill = 1, 0
+    x = torch.eye(300).to_sparse()
+    with pytest.raises(RuntimeError, match="EBUSY"):
+        group.allreduce([x], dist.AllreduceOptions())
+    assert fake.complete() == 1
+    until(lambda: not fake.running())
+    time.sleep(0.1)
+    assert torch.equal(x.to_dense(), torch.eye(300))
 
 
 @pytest.mark.parametrize("by_future", [False, True])
@@ -359,6 +385,11 @@ def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
 
 
 # Rank 2 does not come; rank 0 tells the other so, and then waits for who has not heard it.
+
+def test_store__rank_0_that_does_not_come_is_named(fake: Fake) -> None:
+    with pytest.raises(RuntimeError, match='torcoll: rank 0: the store has no key "comm"'):
+        join_later(dist.HashStore(), 1, 2, 0.5)()
+
 
 def told_who_is_missing(first_s: float, other_s: float, timeout_s: float) -> float:
     """Let ranks 0 and 1 begin then. Return when rank 1 had been told."""
@@ -648,10 +679,43 @@ def queued_without_threads(fake: Fake) -> None:
     assert got == [True] and is_filled(x) and first.wait()
 
 
+def callback_without_threads(how: str, fake: Fake) -> None:
+    """The only progress thread runs it: what it would have to wait for itself is not handed over."""
+    made: list[Any] = []
+    got: list[Any] = []
+    slots(fake, 1)
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+
+    def callback(_: Any) -> None:
+        running, queued = group.allreduce([torch.zeros(4)]), group.allreduce([x])
+        made.append(running)
+        try:
+            if how == "future":
+                queued.get_future().wait()
+        except RuntimeError as e:
+            got.append(str(e))
+        got.append(queued.wait(milliseconds(10000)))
+
+    chained = group.allreduce([torch.zeros(4)]).get_future().then(callback)
+    time.sleep(0.05)
+    with NoThreads():
+        fake.complete()
+        until(lambda: bool(made))
+        until(lambda: bool(fake.complete() and False) or chained.done())
+    refused = ["Resource temporarily unavailable"] if how == "future" else []
+    assert got == [*refused, True] and is_filled(x)
+
+
 @pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads,
                                   queued_without_threads])
 def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
+
+
+@pytest.mark.parametrize("how", ["wait", "future"])
+def test_threads__callback_waits_without_another(fake: Fake, how: str) -> None:
+    in_a_child(functools.partial(callback_without_threads, how))
 
 
 # ---- calls that wait for a slot ----
@@ -672,6 +736,42 @@ def fails_behind_another_comm(fake: Fake) -> None:
     fake.complete()
     until(lambda: fake.complete() > 0)
     assert other.get_future().wait() and running.wait()
+
+
+def fails_while_a_thread_sleeps(fake: Fake) -> None:
+    """There was none that waits for a slot when the thread began to sleep: it has no end for its sleep."""
+    slots(fake, 1)
+    group, late = group_new(), group_new(0.05)
+    fake.state.hold = True
+    running = group.allreduce([torch.zeros(4)]).get_future()
+    time.sleep(0.05)
+    future = late.allreduce([torch.zeros(4)]).get_future()
+    until(future.done)
+    with pytest.raises(RuntimeError, match="no slot became free before its deadline"):
+        future.wait()
+    assert not running.done()
+    fake.complete()
+    until(running.done)
+
+
+def handed_over_late(fake: Fake) -> None:
+    """Behind calls that wait for a slot: a call that the kernel has, whose future is asked for, or that is dropped, then."""
+    slots(fake, 1)
+    group, x = group_new(), strided()
+    fake.state.hold = True
+    for is_dropped in (False, True):
+        first = group.allreduce([x.zero_()])
+        rest = [group.allreduce([torch.zeros(4)]) for _ in range(2)]
+        if not is_dropped:
+            first.get_future()
+        del first
+        gc.collect()
+        assert fake.complete() == 1
+        until(lambda: is_filled(x))
+        for work in rest:
+            assert not work.is_completed()
+            until(lambda: fake.complete() > 0)
+            assert work.wait(milliseconds(10000))
 
 
 def cost_of_one(fake: Fake, n: int) -> float:
@@ -697,6 +797,7 @@ def many_cost_what_few_do(fake: Fake) -> None:
     assert many < 3 * few
 
 
-@pytest.mark.parametrize("case", [fails_behind_another_comm, many_cost_what_few_do])
+@pytest.mark.parametrize("case", [fails_behind_another_comm, fails_while_a_thread_sleeps, handed_over_late,
+                                  many_cost_what_few_do])
 def test_slots(fake: Fake, case: Callable[[Fake], None]) -> None:
     in_a_child(case)
