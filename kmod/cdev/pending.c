@@ -107,24 +107,65 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
 	return err == -ENOENT ? tor_refuse(session, err, "the comm was closed meanwhile") : err;
 }
 
-/* @name: by its hash, as other nodes compare it: it may contain any byte. */
-static bool meets(const struct tor_group *group, const struct torcoll_comm_add *add, u64 name)
+/**
+ * struct newcomer - a call to create a comm that continues no other
+ * @cfg: its values
+ * @fabric: key
+ * @name: by its hash, as other nodes compare it: it may contain any byte
+ */
+struct newcomer {
+	const struct tor_group_config *cfg;
+	u64 fabric;
+	u64 name;
+};
+
+/* Return whether @cfg names @node as that of @rank. */
+static bool is_there(const struct tor_group_config *cfg, u32 rank, u32 node)
 {
-	return !group->shrink.from && group->fabric->node.key == add->fabric &&
-	       group->asked_name == name &&
-	       (group->asked == add->rank || group->asked == TORCOLL_RANK_SELF ||
-		add->rank == TORCOLL_RANK_SELF);
+	if (!cfg->member)
+		return rank == node;
+	return rank < cfg->ranks && cfg->member[rank] == node;
 }
 
-/* Take the first group that a join meets, or any for NULL; or return NULL. */
-static struct tor_group *take_first(struct tor_session *session,
-				    const struct torcoll_comm_add *add, u64 name)
+static bool is_shared(const struct tor_group_config *cfg, u32 node)
+{
+	u32 rank, n = 0;
+
+	for (rank = 0; cfg->member && n < 2 && rank < cfg->ranks; rank++) {
+		tor_env_walked(rank);
+		n += cfg->member[rank] == node;
+	}
+	return n > 1;
+}
+
+/*
+ * Return whether a call wants the rank that a group has. Of several ranks on the
+ * node TORCOLL_RANK_SELF is a free one: then such a call meets only another one.
+ */
+static bool wants_rank_of(const struct tor_group_config *cfg, const struct tor_group *group)
+{
+	u32 node = group->fabric->node.self;
+
+	if (cfg->rank != TORCOLL_RANK_SELF)
+		return cfg->rank == group->comm.rank;
+	return is_there(cfg, group->comm.rank, node) &&
+	       (group->asked == TORCOLL_RANK_SELF || !is_shared(cfg, node));
+}
+
+static bool meets(const struct tor_group *group, const struct newcomer *by)
+{
+	return !group->shrink.from && group->fabric->node.key == by->fabric &&
+	       group->asked_name == by->name && wants_rank_of(by->cfg, group);
+}
+
+/* Take the first group that a call meets, or any for NULL; or return NULL. */
+static struct tor_group *take_first(struct tor_session *session, const struct newcomer *by)
 {
 	struct tor_group *group, *found = NULL;
 
 	mutex_lock(&session->lock);
 	list_for_each_entry(group, &session->pending, pending)
-		if (!add || meets(group, add, name)) {
+		if (!by || meets(group, by)) {
 			found = group;
 			list_del_init(&group->pending);
 			break;
@@ -136,10 +177,14 @@ static struct tor_group *take_first(struct tor_session *session,
 void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
 			   const struct tor_group_config *cfg)
 {
-	u64 name = tor_join_name(cfg->name, cfg->name_len);
+	const struct newcomer by = {
+		.cfg = cfg,
+		.fabric = add->fabric,
+		.name = tor_join_name(cfg->name, cfg->name_len),
+	};
 	struct tor_group *group;
 
-	while ((group = take_first(session, add, name)))
+	while ((group = take_first(session, &by)))
 		give_up(session, group, false);
 }
 
@@ -155,6 +200,6 @@ void tor_pending_end_all(struct tor_session *session, bool fail)
 {
 	struct tor_group *group;
 
-	while ((group = take_first(session, NULL, 0)))
+	while ((group = take_first(session, NULL)))
 		give_up(session, group, fail);
 }

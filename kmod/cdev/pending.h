@@ -40,8 +40,9 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
 
 /*
  * Give up the pending calls to create a comm that a new one would meet: of its
- * fabric and name, unless both name their ranks, which differ. Context: process,
- * may wait until other ranks are told.
+ * fabric and name, and of the rank that it wants. Others are left alone: another
+ * thread may be in such a call, which ends now and then (torcoll_comm_add.wait_ns)
+ * and goes on. Context: process, may wait until other ranks are told.
  */
 void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
 			   const struct tor_group_config *cfg);

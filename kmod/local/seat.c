@@ -305,10 +305,15 @@ static void nodes_stop(struct tor_group *group)
 	if (team->sealed) {
 		/*
 		 * A call on a closed comm may still make it fail, and then the
-		 * nodes': that no longer concerns the seats.
+		 * nodes': that no longer concerns the seats. If it has been, the
+		 * nodes' work was cancelled that would end its op, or has no effect
+		 * from here on, and the call waits for that: see take_back() in op.c.
 		 */
 		mutex_lock(&team->lock);
-		team->failed = true;
+		if (!team->failed) {
+			team->failed = true;
+			tor_team_op_fail_all(team);
+		}
 		mutex_unlock(&team->lock);
 	}
 	for (seat = 0; seat < team->seats; seat++) {

@@ -60,7 +60,11 @@ static struct comm_sums add_ranks(const struct tor_group *group)
 	return sums;
 }
 
-/* Of a comm whose making is over: return whether it was agreed on, and a process has it. */
+/*
+ * Of a comm whose making is over: return whether it was agreed on, and its process
+ * has not closed it. It may not have it yet: if its call ended early, the next one
+ * gets it, but the other ranks count on this one.
+ */
 static bool is_open(const struct tor_group *group)
 {
 	return !group->join.a.error && !group->shrink.a.error &&

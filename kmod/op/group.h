@@ -257,7 +257,7 @@ struct tor_group {
 	u32 handle;			/* in the session */
 	struct list_head pending;	/* in the session while its call is interrupted */
 	u64 call;			/* hash of that call's values */
-	u32 asked;			/* its rank, which may be TORCOLL_RANK_SELF */
+	u32 asked;			/* the rank that it named, or TORCOLL_RANK_SELF */
 	u64 asked_name;			/* hash of its name */
 	spinlock_t results;
 	u32 any_waiters;

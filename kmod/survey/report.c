@@ -94,40 +94,82 @@ static u32 device_speed(struct net_device *dev)
 	return settings.base.speed;
 }
 
-/* Devices of which the speed is asked for. */
+/*
+ * Return whether a device that surveys show is reported: one by which they do not
+ * ask is only if it hears. Context: RCU.
+ */
+static bool is_reported(struct tor_survey *survey, struct net_device *dev)
+{
+	bool hears;
+
+	if (tor_survey_asks(dev))
+		return true;
+	spin_lock_bh(&survey->lock);
+	hears = tor_survey_hears(&survey->surveys, ktime_get_ns(), dev->ifindex);
+	spin_unlock_bh(&survey->lock);
+	return hears;
+}
+
+/* The speed of a device when it was asked last, or NULL. */
+static const struct tor_survey_speed *find_speed(const struct tor_survey *survey,
+						 const struct net_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < survey->speeds; i++)
+		if (survey->speed[i].ifindex == dev->ifindex)
+			return &survey->speed[i];
+	return NULL;
+}
+
+/* Devices of which the speed is asked for: the first ones that are reported. */
 struct listed {
+	struct tor_survey *survey;
 	struct net_device *dev[TOR_SURVEY_PORTS];
 	u32 n;
+	bool new;		/* one of them was not asked before */
 };
 
 static bool list_device(struct net_device *dev, void *arg)
 {
 	struct listed *list = arg;
 
+	if (!is_reported(list->survey, dev))
+		return true;
 	if (list->n == ARRAY_SIZE(list->dev))
 		return false;
+	list->new |= !find_speed(list->survey, dev);
 	list->dev[list->n++] = dev;
 	return true;
 }
 
+static void list_devices(struct listed *list)
+{
+	list->n = 0;
+	rcu_read_lock();
+	tor_survey_each(list->survey, list_device, list);
+	rcu_read_unlock();
+}
+
 /*
  * Ask the devices for their speeds, unless that was done just now: anyone can
- * have this host report, and what drivers do under RTNL may take long. Context:
- * process.
+ * have this host report, and what drivers do under RTNL may take long. A device
+ * that was not among the first ones then, before one became a port, is asked.
+ * Context: process.
  */
 static void update_speeds(struct tor_survey *survey)
 {
+	struct listed list = { .survey = survey };
 	u64 now = ktime_get_ns();
-	struct listed list = {};
 	u32 i;
 
-	if (!READ_ONCE(survey->speeds_old) && now - survey->speeds_at < TOR_SURVEY_SPEEDS_STAY)
+	list_devices(&list);
+	if (!list.new && !READ_ONCE(survey->speeds_old) &&
+	    now - survey->speeds_at < TOR_SURVEY_SPEEDS_STAY)
 		return;
 	rtnl_lock();
 	WRITE_ONCE(survey->speeds_old, false);
-	rcu_read_lock();
-	tor_survey_each(survey, list_device, &list);
-	rcu_read_unlock();
+	list_devices(&list);
 	/* they stay as long as RTNL is held */
 	for (i = 0; i < list.n; i++)
 		survey->speed[i] = (struct tor_survey_speed){
@@ -141,12 +183,9 @@ static void update_speeds(struct tor_survey *survey)
 
 static u32 known_speed(const struct tor_survey *survey, const struct net_device *dev)
 {
-	u32 i;
+	const struct tor_survey_speed *speed = find_speed(survey, dev);
 
-	for (i = 0; i < survey->speeds; i++)
-		if (survey->speed[i].ifindex == dev->ifindex)
-			return survey->speed[i].mbit;
-	return 0;
+	return speed ? speed->mbit : 0;
 }
 
 static void fill_port(struct torcoll_survey_port *to, struct tor_survey *survey,
@@ -223,14 +262,14 @@ static bool write_port(struct net_device *dev, void *arg)
 	struct torcoll_survey_port port;
 	struct writing *w = arg;
 
+	if (!is_reported(w->survey, dev))
+		return true;
 	/* another one would not fit either */
 	if (w->ports) {
 		w->ports++;
 		return true;
 	}
 	fill_port(&port, w->survey, dev);
-	if (!port.peer.host && !tor_survey_asks(dev))
-		return true;
 	if (!write_record(w, TORCOLL_SURVEY_PORT, &port, sizeof(port), REST_BYTES))
 		w->ports++;
 	return true;

@@ -5,7 +5,7 @@
  * Every rank has a timer that interrupts it all MS, and makes comms of the same ranks. Each is joined late by another
  * rank, so that all others wait under signals. Nobody may notice. The same with comms that are shrunk, of one rank of each
  * node, also if calls have deadlines that pass, and are repeated. Rank 0 then leaves calls that a signal interrupted: with
- * other values, by closing the comm and by closing the file.
+ * other values, by closing the comm and by closing the file. It joins comms of one name as several ranks, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -223,6 +223,46 @@ static int leave(unsigned int ms)
 	return good;
 }
 
+/* One call, by one name; it does not wait if @ms is 0. Return the errno. */
+static int call_for(int fd, const uint32_t *members, uint32_t of, uint32_t as, unsigned int ms)
+{
+	struct torcoll_comm_add add = {
+		.size = sizeof(add), .fabric = fabric(), .name = (uintptr_t)"beside", .name_len = 6,
+		.members = (uintptr_t)members, .ranks = of, .rank = as,
+		.deadline_ns = torcoll_deadline(ms ? ms : PATIENCE), .wait_ns = !ms,
+	};
+
+	return ioctl(fd, TORCOLL_IOC_COMM_ADD, &add) ? errno : 0;
+}
+
+/*
+ * Threads of a file join comms of one name as different ranks, in calls that end now and then (wait_ns): none ends the
+ * other's join. No other node comes.
+ */
+static int beside(void)
+{
+	static const uint32_t first[] = { 0, 1 }, second[] = { 2, 3, 0 }, shared[] = { 0, 0, 1 };
+	int fd = open_device(), other = open_device(), good;
+
+	good = expect("a part of a call", call_for(fd, first, 2, TORCOLL_RANK_SELF, 0), EINTR);
+	good &= expect("of another rank", call_for(fd, second, 3, TORCOLL_RANK_SELF, 0), EINTR);
+	good &= expect("the first rank again", call_for(other, first, 2, 0, 100), EEXIST);
+	good &= expect("the second rank again", call_for(other, second, 3, 2, 100), EEXIST);
+	good &= expect("the first one's next call, which names its rank", call_for(fd, first, 2, 0, 100), ETIMEDOUT);
+	good &= expect("the first rank, which is free", call_for(other, first, 2, 0, 100), ETIMEDOUT);
+	good &= expect("the second rank, which is not", call_for(other, second, 3, 2, 100), EEXIST);
+	close(fd);
+	fd = open_device();
+	good &= expect("a part of a call at a shared node", call_for(fd, shared, 3, 0, 0), EINTR);
+	good &= expect("of whatever rank is free", call_for(fd, shared, 3, TORCOLL_RANK_SELF, 0), EINTR);
+	good &= expect("its first rank again", call_for(other, shared, 3, 0, 100), EEXIST);
+	good &= expect("its second rank again", call_for(other, shared, 3, 1, 100), EEXIST);
+	close(fd);
+	good &= expect("its first rank, which is free", call_for(other, shared, 3, 0, 100), ETIMEDOUT);
+	close(other);
+	return good;
+}
+
 /* Join a comm of this rank and rank @other, by a file of its own. Return its handle, or 0. */
 static uint32_t join_pair(int fd, const char *name, uint32_t other)
 {
@@ -376,8 +416,12 @@ int main(int argc, char **argv)
 		good = shrink_comm(i, i, ms, 0) && shrink_comm(i, i, ms, 1 + i % ms);
 	if (signals < (sig_atomic_t)comms)
 		die("only %d signals came", (int)signals);
-	if (good && !rank)
+	if (good && !rank) {
 		good = leave(ms);
+		stop_timer();
+		good &= beside();
+		interrupt_every(ms);
+	}
 	if (good)
 		good = leave_shrinks(ms);
 	return !good;

@@ -304,6 +304,27 @@ host c ip link set y mtu 384
 eventually devices__many_are_reported 20 surveyed '(.hosts | length) == 3 and
 	any(.hosts[]; .name == "c" and (.ports | length) > 50 and .left_out > 20)' host a torcollctl -j survey show
 check devices__left_out_are_told eval 'host a torcollctl survey show 2>&1 | grep "^c: .* devices .*more than its report"'
+# ports_on_top DEVICE...: VLANs on these, which end in this host, as ports: who is below neither asks nor hears any more.
+ports_on_top()
+{
+	local d
+
+	host c torcollctl fabric add 6 dims 2 node 0 || return 1
+	for d in "$@"; do
+		host c ip link add link "$d" name "${d}v" type vlan id 5 && host c ip link set "${d}v" up &&
+			host c torcollctl port add 6 dim 0 dir plus dev "${d}v" || return 1
+	done
+}
+
+# others are reported in place of those below, and say what their speed is
+check devices__ports_on_top_are_made ports_on_top m0 n0 m1 n1
+eventually devices__those_in_their_place_say_their_speeds 20 surveyed '[.hosts[] | select(.name == "c") | .ports[]] |
+	length > 50 and all(.speed > 0) and (map(.device) | contains(["m0v", "n1v", "m2"]) and all(. != "m0" and . != "n1"))' \
+	host a torcollctl -j survey show
+host c torcollctl fabric del 6
+for d in m0 n0 m1 n1; do
+	echo "link del ${d}v"
+done | host c ip -batch -
 # a port is the last device there is, and the first to be asked by and reported
 cable c p b q
 check devices__port_is_made port_at c 5 0 plus p

@@ -198,7 +198,10 @@ static void tor_survey_describe__peer(void **state)
 
 	port = describe(now, 1);
 	assert_true(!port.peer.host);
+	assert_false(tor_survey_hears(s, now, 1));
 	heard(now, 1, 7, 1, OTHER);
+	assert_true(tor_survey_hears(s, now + TOR_SURVEY_HEARD, 1));
+	assert_false(tor_survey_hears(s, now + TOR_SURVEY_HEARD + 1, 1));
 	port = describe(now + TOR_SURVEY_HEARD, 1);
 	assert_true(be64_to_cpu(port.peer.host) == OTHER);
 	assert_string_equal((char *)port.peer.device, "d0p");

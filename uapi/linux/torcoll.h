@@ -286,7 +286,8 @@ struct torcoll_handle {
  *
  * EINTR: a signal came, or it was @wait_ns. The join continues, and other ranks do not notice. The
  * next call with the same values, but for the times, waits for it again. A call with other values that
- * would meet it, by fabric, name and rank, gives it up, as does the end of the file.
+ * would meet it, by fabric, name and rank, gives it up, as does the end of the file. Of several ranks
+ * on a node one that names its rank and one with TORCOLL_RANK_SELF do not meet.
  *
  * The list may name a node several times. That many processes of one user join there, each with
  * its own rank. Such a comm does not support TORCOLL_IOC_COMM_SHRINK, nor messages from ranks

@@ -151,6 +151,12 @@ void tor_agree_tell_all(struct tor_ctx *ctx, struct tor_agree *a, enum tor_agree
 			u32 *left);
 void tor_agree_tell(struct tor_ctx *ctx, struct tor_agree *a, u32 *left);
 
+/* Record which rank is waited for. Dumps read it without a lock. */
+static inline void tor_agree_miss(struct tor_agree *a, u32 rank)
+{
+	WRITE_ONCE(a->missing, rank);
+}
+
 static inline bool tor_agree_is_telling(const struct tor_agree *a)
 {
 	return a->turn < a->told;

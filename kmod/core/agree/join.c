@@ -211,7 +211,7 @@ static bool take_no_terms(struct tor_ctx *ctx, struct tor_join *join,
 /* A member: record who is missing according to rank 0. */
 static void take_missing(struct tor_join *join, u32 rank)
 {
-	join->a.missing = rank < join->a.ranks ? rank : TOR_NO_RANK;
+	tor_agree_miss(&join->a, rank < join->a.ranks ? rank : TOR_NO_RANK);
 }
 
 /* A member: record who is at fault according to rank 0. */

@@ -91,16 +91,16 @@ static u32 chief_find_seen(const struct tor_join *join, u32 rank, u8 seen)
 static void chief_find_missing(struct tor_join *join)
 {
 	bool all_came = join->a.state == TOR_AGREE_ACCEPTING;
+	u32 missing;
 
 	join->absent = chief_find_seen(join, max(join->absent, 1U),
 				       all_came ? TOR_AGREE_CALLED : TOR_AGREE_SILENT);
-	join->a.missing = join->absent;
-	if (join->a.missing == join->a.ranks && join->here < join->a.ranks - 1) {
+	missing = join->absent;
+	if (missing == join->a.ranks && join->here < join->a.ranks - 1) {
 		join->left = chief_find_seen(join, max(join->left, 1U), TOR_AGREE_LEFT);
-		join->a.missing = join->left;
+		missing = join->left;
 	}
-	if (join->a.missing == join->a.ranks)
-		join->a.missing = TOR_NO_RANK;
+	tor_agree_miss(&join->a, missing < join->a.ranks ? missing : TOR_NO_RANK);
 }
 
 static bool is_here(u8 seen)
@@ -244,7 +244,7 @@ static bool chief_take_call(struct tor_ctx *ctx, struct tor_join *join, const st
 			chief_say_again(ctx, join, msg->rank);
 			return false;
 		}
-		join->a.missing = msg->rank;
+		tor_agree_miss(&join->a, msg->rank);
 		tor_join_chief_fail(ctx, join, -ECONNABORTED);
 		return false;
 	}
@@ -283,7 +283,7 @@ static void chief_rx_leave(struct tor_ctx *ctx, struct tor_join *join,
 		return;
 	chief_set_seen(join, msg->rank, TOR_AGREE_LEFT);
 	if (join->a.state == TOR_AGREE_ACCEPTING) {
-		join->a.missing = msg->rank;
+		tor_agree_miss(&join->a, msg->rank);
 		tor_join_chief_fail(ctx, join, -ECONNABORTED);
 		return;
 	}

@@ -277,13 +277,23 @@ static void describe_test(const struct tor_survey_cable *cable, u64 now,
 	port->tested_ms = cpu_to_be32(age_ms(now, cable->tested));
 }
 
+static bool is_heard(const struct tor_survey_cable *cable, u64 now)
+{
+	return cable && cable->peer.host && now - cable->heard <= TOR_SURVEY_HEARD;
+}
+
+bool tor_survey_hears(const struct tor_surveys *s, u64 now, u32 ifindex)
+{
+	return is_heard(tor_survey_cable(s, ifindex), now);
+}
+
 void tor_survey_describe(const struct tor_surveys *s, u64 now, u32 ifindex,
 			 struct torcoll_survey_port *port)
 {
 	const struct tor_survey_cable *cable = tor_survey_cable(s, ifindex);
 	u16 flags = be16_to_cpu(port->flags);
 
-	if (!cable || now - cable->heard > TOR_SURVEY_HEARD)
+	if (!is_heard(cable, now))
 		return;
 	port->peer = cable->peer;
 	if (cable->crowded && now - cable->crowded <= TOR_SURVEY_HEARD)

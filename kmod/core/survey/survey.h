@@ -184,6 +184,9 @@ void tor_survey_closed(struct tor_surveys *s, u32 socket);
 /* A device is gone. */
 void tor_survey_gone(struct tor_surveys *s, u32 ifindex);
 
+/* Return whether somebody is at the other end of a device. */
+bool tor_survey_hears(const struct tor_surveys *s, u64 now, u32 ifindex);
+
 /*
  * Fill in what surveys know of a device: the peer, the results of the last
  * test, and the flags about them.
