@@ -112,11 +112,13 @@ int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 c
  * @cfg: its values
  * @fabric: key
  * @name: by its hash, as other nodes compare it: it may contain any byte
+ * @here: its ranks on this node, of which two stand for more; 0: not counted yet
  */
 struct newcomer {
 	const struct tor_group_config *cfg;
 	u64 fabric;
 	u64 name;
+	u32 here;
 };
 
 /* Return whether @cfg names @node as that of @rank. */
@@ -127,39 +129,47 @@ static bool is_there(const struct tor_group_config *cfg, u32 rank, u32 node)
 	return rank < cfg->ranks && cfg->member[rank] == node;
 }
 
-static bool is_shared(const struct tor_group_config *cfg, u32 node)
+/*
+ * Return whether several ranks of a call are on @node, the same in each. Counted
+ * once, however many groups are pending: the list may have a million.
+ */
+static bool is_shared(struct newcomer *by, u32 node)
 {
-	u32 rank, n = 0;
+	const struct tor_group_config *cfg = by->cfg;
+	u32 rank;
 
-	for (rank = 0; cfg->member && n < 2 && rank < cfg->ranks; rank++) {
+	if (by->here || !cfg->member)
+		return by->here > 1;
+	for (rank = 0; by->here < 2 && rank < cfg->ranks; rank++) {
 		tor_env_walked(rank);
-		n += cfg->member[rank] == node;
+		by->here += cfg->member[rank] == node;
 	}
-	return n > 1;
+	return by->here > 1;
 }
 
 /*
  * Return whether a call wants the rank that a group has. Of several ranks on the
  * node TORCOLL_RANK_SELF is a free one: then such a call meets only another one.
  */
-static bool wants_rank_of(const struct tor_group_config *cfg, const struct tor_group *group)
+static bool wants_rank_of(struct newcomer *by, const struct tor_group *group)
 {
+	const struct tor_group_config *cfg = by->cfg;
 	u32 node = group->fabric->node.self;
 
 	if (cfg->rank != TORCOLL_RANK_SELF)
 		return cfg->rank == group->comm.rank;
 	return is_there(cfg, group->comm.rank, node) &&
-	       (group->asked == TORCOLL_RANK_SELF || !is_shared(cfg, node));
+	       (group->asked == TORCOLL_RANK_SELF || !is_shared(by, node));
 }
 
-static bool meets(const struct tor_group *group, const struct newcomer *by)
+static bool meets(const struct tor_group *group, struct newcomer *by)
 {
 	return !group->shrink.from && group->fabric->node.key == by->fabric &&
-	       group->asked_name == by->name && wants_rank_of(by->cfg, group);
+	       group->asked_name == by->name && wants_rank_of(by, group);
 }
 
 /* Take the first group that a call meets, or any for NULL; or return NULL. */
-static struct tor_group *take_first(struct tor_session *session, const struct newcomer *by)
+static struct tor_group *take_first(struct tor_session *session, struct newcomer *by)
 {
 	struct tor_group *group, *found = NULL;
 
@@ -177,7 +187,7 @@ static struct tor_group *take_first(struct tor_session *session, const struct ne
 void tor_pending_end_joins(struct tor_session *session, const struct torcoll_comm_add *add,
 			   const struct tor_group_config *cfg)
 {
-	const struct newcomer by = {
+	struct newcomer by = {
 		.cfg = cfg,
 		.fabric = add->fabric,
 		.name = tor_join_name(cfg->name, cfg->name_len),

@@ -100,19 +100,17 @@ static u32 ranges_len(const struct tor_frame *frame)
  * Return an skb with room for @size bytes, taken where drivers take those that
  * they receive: from the processor's page and from its skbs that were consumed.
  * The slab allocator would have to be asked twice, and clears what it gives
- * where the kernel is hardened.
+ * where the kernel is hardened. Context: BH, which protects what a processor has.
  */
 static struct sk_buff *frame_alloc(u32 size)
 {
 	u32 head = SKB_DATA_ALIGN(size) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	void *data = head <= PAGE_SIZE ? napi_alloc_frag(head) : NULL;
 	struct sk_buff *skb;
-	void *data;
 
-	if (head > PAGE_SIZE)
-		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
-	data = napi_alloc_frag(head);
+	/* the slab allocator may have room where there is no page */
 	if (!data)
-		return NULL;
+		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 	skb = napi_build_skb(data, head);
 	if (!skb)
 		skb_free_frag(data);
