@@ -101,6 +101,12 @@ def fake() -> Iterator[Fake]:
 
 
 @pytest.fixture
+def held(fake: Fake) -> None:
+    """Ops run until a test completes them."""
+    fake.state.hold = True
+
+
+@pytest.fixture
 def comm(fake: Fake) -> Iterator[torcoll.Comm]:
     """Rank 1 of 4."""
     with torcoll.Comm("test", fabric=1) as c:
