@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1800
 #
-# PyTorch's backend over the library with a fake device (selftests/torch/test_backend.py): works, futures, threads, and
+# PyTorch's backend over the library with a fake device (selftests/torch/test_*.py): works, futures, threads, and
 # results that are copied, at moments that a device would not stop at.
 
 # shellcheck source=selftests/lib.sh
@@ -11,7 +11,7 @@ cd "$TORCOLL_TOP" || exit
 ktap_header
 
 python=/usr/bin/python3
-export PYTHONPATH=$PWD/build/python/torch:$PWD/python:$PWD/selftests/python PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$PWD/build/python/torch:$PWD/python:$PWD/selftests/python:$PWD/selftests/torch PYTHONDONTWRITEBYTECODE=1
 export TORCOLL_LIBRARY=$PWD/build/python/libtorcoll.so.0 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 if [[ ! -e build/python/torch/_torcoll_torch.so ]]; then
@@ -28,7 +28,7 @@ cleanup rm -rf "$work"
 tests()
 {
 	timeout 1000 "$python" -X faulthandler -m pytest -v -c python/pyproject.toml -W default --rootdir=selftests/torch \
-		selftests/torch/test_backend.py >"$work/said" 2>&1
+		-p groups selftests/torch/test_*.py >"$work/said" 2>&1
 	pytest_ktap "$work/said"
 }
 

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""PyTorch's backend over the library and the fake device of selftests/python: what depends on when an op is complete.
-
-A group has one rank, whose ops have 42 in each byte of their results.
-"""
+"""PyTorch's backend over the library and the fake device of selftests/python: what depends on when an op is complete."""
 
 import ctypes
 import datetime
@@ -15,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,79 +21,8 @@ import torch.distributed as dist
 
 import _torcoll_torch
 from conftest import Fake
+from groups import group_new, is_filled, join_later, milliseconds, started, strided, until, waiting
 from torcoll._names import FEATURES, TYPES, Collective
-
-FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
-    f.lib.fake_reset()
-    f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
-    # with which the library starts an op and waits for it by one call, whether there are threads or not
-    f.state.features |= FEATURES["wait-ns"]
-    yield f
-    f.complete(100)
-
-
-def group_new(seconds: float = 60) -> Any:
-    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=seconds))
-
-
-def join_later(store: Any, rank: int, ranks: int, seconds: float) -> Callable[[], Any]:
-    """What joins a group."""
-    return functools.partial(_torcoll_torch.backend_new, store, rank, ranks, datetime.timedelta(seconds=seconds))
-
-
-@pytest.fixture
-def group(fake: Fake) -> Any:
-    made = group_new()
-    fake.state.hold = True
-    return made
-
-
-def started(function: Callable[[], Any], got: list[Any]) -> threading.Thread:
-    """A thread that does this; what it gives or raises."""
-    def work() -> None:
-        try:
-            got.append(function())
-        except Exception as e:
-            got.append(e)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    return thread
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
-def waiting(fake: Fake, work: Any, got: list[Any], *args: Any) -> threading.Thread:
-    """A thread that waits for a work, in the kernel."""
-    before = fake.calls("wait")
-    thread = started(lambda: work.wait(*args), got)
-    until(lambda: fake.calls("wait") > before)
-    time.sleep(0.05)
-    return thread
-
-
-def milliseconds(n: int) -> datetime.timedelta:
-    return datetime.timedelta(milliseconds=n)
-
-
-def strided() -> Any:
-    x = torch.zeros(4, 6).t()
-    assert not x.is_contiguous()
-    return x
-
-
-def is_filled(x: Any) -> bool:
-    return bool((x == FILLED).all())
 
 
 # ---- waiting ----
@@ -318,121 +244,6 @@ def test_monitored__signals_are_no_tensors(fake: Fake) -> None:
     for group, collective in zip(pair_new(), (Collective.SEND, Collective.RECV)):
         group.monitored_barrier(milliseconds(5000), False)
         assert (fake.last.collective, fake.last.type, fake.last.count) == (collective, TYPES["2int"], 2)
-
-
-# ---- stores ----
-
-class Store(dist.Store):  # type: ignore[misc]
-    """One that fails where ranks say that they have been told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.real = dist.HashStore()
-
-    def set(self, key: str, value: Any) -> None:
-        self.real.set(key, value)
-
-    def get(self, key: str) -> Any:
-        return self.real.get(key)
-
-    def add(self, key: str, value: int) -> int:
-        if key.endswith("told"):
-            raise RuntimeError("the store is gone")
-        return int(self.real.add(key, value))
-
-    def wait(self, keys: list[str], timeout: Any = None) -> None:
-        self.real.wait(keys, timeout or milliseconds(1000))
-
-
-def test_store__that_fails_does_not_hide_why(fake: Fake) -> None:
-    fake.state.in_fabric = False
-    with pytest.raises(RuntimeError, match="torcoll: fabrics of this host: "):
-        _torcoll_torch.backend_new(Store(), 0, 1, datetime.timedelta(seconds=60))
-
-
-class Impatient(Store):
-    """Waits as TCPStore: for no time if that is 0, and by poll(), whose milliseconds are an int."""
-
-    def wait(self, keys: list[str], timeout: Any = None) -> None:
-        if not milliseconds(0) < timeout < milliseconds(2**31):
-            raise RuntimeError(f"wait timeout after {timeout}")
-        self.real.wait(keys, timeout)
-
-
-@pytest.mark.parametrize("days", [-1, 0, 25, 100 * 365])
-def test_store__that_can_only_wait_for_so_long(fake: Fake, days: int) -> None:
-    got: list[Any] = []
-    store = Impatient()
-    first = started(join_later(store, 0, 2, days * 86400), got)
-    time.sleep(0.2)
-    other = started(join_later(store, 1, 2, days * 86400), got)
-    first.join(10)
-    other.join(10)
-    assert {made.rank() for made in got} == {0, 1}
-
-
-def test_store__no_limit_is_not_the_stores(fake: Fake) -> None:
-    got: list[Any] = []
-    plain = {} if torch.__version__.startswith("1.") else {"use_libuv": False}
-    server = dist.TCPStore("127.0.0.1", 0, 2, True, milliseconds(2000), wait_for_workers=False, **plain)
-    client = dist.TCPStore("127.0.0.1", server.port, 2, False, milliseconds(2000), wait_for_workers=False, **plain)
-    first = started(join_later(server, 0, 2, 0), got)
-    time.sleep(3)
-    other = started(join_later(client, 1, 2, 0), got)
-    first.join(10)
-    other.join(10)
-    assert {made.rank() for made in got} == {0, 1}
-
-
-# Rank 2 does not come; rank 0 tells the other so, and then waits for who has not heard it.
-
-def test_store__rank_0_that_does_not_come_is_named(fake: Fake) -> None:
-    with pytest.raises(RuntimeError, match='torcoll: rank 0: the store has no key "comm"'):
-        join_later(dist.HashStore(), 1, 2, 0.5)()
-
-
-def told_who_is_missing(first_s: float, other_s: float, timeout_s: float) -> float:
-    """Let ranks 0 and 1 begin then. Return when rank 1 had been told."""
-    got: list[Any] = []
-    threads = {}
-    store, began = dist.HashStore(), time.monotonic()
-    for rank, start_s in sorted(enumerate((first_s, other_s)), key=lambda one: one[1]):
-        time.sleep(max(0, began + start_s - time.monotonic()))
-        threads[rank] = started(join_later(store, rank, 3, timeout_s), got)
-    threads[1].join()
-    told_s = time.monotonic() - began
-    assert "torcoll: rank 2: the store has no key" in str(got[0])
-    threads[0].join()
-    assert "torcoll: rank 2: the store has no key" in str(got[1])
-    return told_s
-
-
-def test_store__one_timeout_for_all_ranks(fake: Fake) -> None:
-    # one for each of them would be over after 7 s
-    assert told_who_is_missing(0, 3, 4) < 6
-
-
-def test_store__rank_0_that_begins_later_tells_who_is_missing(fake: Fake) -> None:
-    assert told_who_is_missing(0.5, 0, 1) > 1.4
-
-
-# ---- fabrics ----
-
-def test_fabric__0_is_a_key(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TORCOLL_FABRIC", "0")
-    fake.state.fabric = 7
-    with pytest.raises(RuntimeError, match="this host is not in fabric 0"):
-        group_new()
-    fake.state.fabric = 0
-    group_new()
-    assert fake.state.joined.fabric == 0
-
-
-def test_fabric__that_is_not_named_is_the_only_one(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TORCOLL_FABRIC", "")
-    fake.state.fabric = 7
-    group_new()
-    assert fake.state.joined.fabric == 7
 
 
 # ---- timeouts ----
