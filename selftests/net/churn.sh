@@ -43,18 +43,10 @@ alike()
 	torcollctl netns run alike
 }
 
-# The same to the byte, but for a record of a frame that came early: then it is tried again. What is closed lingers, and
-# would be freed while bytes are counted.
+# What is closed lingers, and would be freed while bytes are counted.
 alike_order()
 {
-	local tries
-
-	for tries in 1 2 3; do
-		wait_for 30 memory_is_back || return
-		torcollctl netns run alike order && return
-		echo "try $tries"
-	done
-	return 1
+	wait_for 30 memory_is_back && torcollctl netns run alike order
 }
 
 torus_up 2x2 "${patient[@]}"
