@@ -139,7 +139,7 @@ exchange_whole warm >/dev/null || bail "no exchange"
 check exchange__right on_one_cpu tracing_during exchange_counted traced
 counted=$(cat "$trace.counted")
 check trace__complete test "$(awk '{ n += $2 } END { print n + 0 }' "$trace.overrun")" -eq 0
-diag <<<"$(receptions | cut -c 1-300)"
+diag <<<"counted $counted"$'\n'"$(receptions | cut -c 1-300)"
 
 check nodes_between__forward test "$counted" -ge 50
 # a word of the exchange before may cross between the tracer and the counter: those are seen and not counted
