@@ -140,8 +140,10 @@ static void fail_if_closed(struct tor_entry *entry, struct tor_group *group, u32
 static void fail_if_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			   u32 op)
 {
-	if (unlikely(READ_ONCE(group->flags) & TOR_GROUP_MISSED))
-		group->kind->missed(entry, group, lane, op);
+	if (likely(!(READ_ONCE(group->flags) & TOR_GROUP_MISSED)))
+		return;
+	tor_chan_follow(&entry->ctx, &lane->chan);
+	group->kind->missed(entry, group, lane, op);
 }
 
 /* There is no slot for a frame: its message is not called, or it is invalid. */

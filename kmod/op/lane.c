@@ -166,14 +166,15 @@ void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
 void tor_slots_recycle(struct tor_entry *entry)
 {
 	struct tor_slot *slot = entry->retired;
+	unsigned long visited = tor_turn_end(&slot->op);
 	u32 i;
 
 	entry->retired = slot->next_retired;
-	for (i = 0; i < slot->series->channels; i++) {
+	for_each_set_bit(i, &visited, slot->series->channels) {
 		struct tor_lane *lane = &slot->lane[i];
 
 		spin_lock(&lane->lock);
-		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
+		tor_chan_recycle(&entry->ctx, &lane->chan);
 		spin_unlock(&lane->lock);
 	}
 	/* the lanes serve the next number */

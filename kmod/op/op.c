@@ -188,15 +188,15 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest)
 }
 
 /*
- * Start lanes from @first up to @end in one entry. Return whether a process
- * must continue with any of them.
+ * Start @lanes, a bit for each, in one entry. Return whether a process must
+ * continue with any of them.
  */
-static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, u32 first, u32 end)
+static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, unsigned long lanes)
 {
 	bool works = false;
 	u32 i;
 
-	for (i = first; i < end; i++) {
+	for_each_set_bit(i, &lanes, slot->series->channels) {
 		struct tor_lane *lane = &slot->lane[i];
 
 		spin_lock(&lane->lock);
@@ -212,6 +212,7 @@ void tor_op_start(struct tor_slot *slot)
 	/* checked now: the slot may serve another op when it has started */
 	bool stays = tor_op_stays(&slot->op);
 	u32 i, used = slot->op.plan.shape.channels;
+	unsigned long visited = tor_turn_begin(&slot->op);
 	struct tor_entry entry __uninitialized;
 	bool works = false;
 
@@ -225,8 +226,8 @@ void tor_op_start(struct tor_slot *slot)
 		 * be over
 		 */
 		if (!i)
-			start_lanes(slot, &entry, used, slot->series->channels);
-		works |= start_lanes(slot, &entry, i, i + 1);
+			start_lanes(slot, &entry, visited & ~GENMASK(used - 1, 0));
+		works |= start_lanes(slot, &entry, BIT(i));
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();

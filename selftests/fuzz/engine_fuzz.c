@@ -63,7 +63,7 @@ static void get_memory(struct tor_mem *mem, u64 len)
 /* What the surroundings do between two entries. */
 static void leave(void)
 {
-	u32 i, c;
+	u32 i, c, visited;
 
 	host_forget_sent();
 	must(!host.fpu_sections);
@@ -76,8 +76,10 @@ static void leave(void)
 		begun[i] = false;
 		free(data_mem[i].data);
 		free(temp_mem[i].data);
+		visited = tor_turn_end(&op[i]);
 		for (c = 0; c < tor_op_channels(&op[i]); c++)
-			tor_chan_recycle(&ctx, &chan[i][c], op[i].seq + DEPTH);
+			if (visited & 1U << c)
+				tor_chan_recycle(&ctx, &chan[i][c]);
 		host_forget_sent();
 	}
 }
@@ -97,7 +99,7 @@ static void submit(void)
 	u32 slot = next_seq % DEPTH;
 	const char *why;
 	u64 len;
-	u32 c;
+	u32 c, visited;
 
 	if (begun[slot] || atomic_read(&comm.failed))
 		return;
@@ -114,8 +116,10 @@ static void submit(void)
 	op[slot].deadline = 0;
 	begun[slot] = true;
 	next_seq++;
+	visited = tor_turn_begin(&op[slot]);
 	for (c = 0; c < tor_op_channels(&op[slot]); c++)
-		tor_chan_start(&ctx, &chan[slot][c]);
+		if (visited & 1U << c)
+			tor_chan_start(&ctx, &chan[slot][c]);
 	leave();
 }
 

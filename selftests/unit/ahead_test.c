@@ -134,7 +134,7 @@ static void work(struct fixture *f)
 
 static void start(struct fixture *f)
 {
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	work(f);
 	look(f);
 }

@@ -221,35 +221,35 @@ static void tor_chan_start__empty_rounds(void **state)
 	op.data = op.temp = NULL;
 	tor_chan_init(&chan, &op, 0, 1);
 	/* the root of a tree receives in the second round first: on its line of four nobody is next to the furthest */
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	first = chan.round;
 	assert_true(first > 0);
 	assert_int_equal(chan.empty, BIT_ULL(first) - 1);
 	tor_chan_abort(&ctx, &chan);
-	tor_chan_recycle(&ctx, &chan, 2);
+	host_recycle(&ctx, &chan);
 
 	/* all are, but for that one */
 	chan.empty = ~BIT_ULL(2);
 	assert_int_equal(begin(&op, 2, &call), 0);
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	assert_int_equal(chan.round, 2);
 	tor_chan_abort(&ctx, &chan);
-	tor_chan_recycle(&ctx, &chan, 3);
+	host_recycle(&ctx, &chan);
 
 	chan.empty = ~0ULL;
 	assert_int_equal(begin(&op, 3, &call), 0);
 	rx = tor_chan_early_get(&chan, 1, first);
 	assert_non_null(rx);
 	rx->digest = op.digest;
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	assert_int_equal(chan.round, first);
 	tor_chan_abort(&ctx, &chan);
-	tor_chan_recycle(&ctx, &chan, 4);
+	host_recycle(&ctx, &chan);
 
 	/* another plan has others */
 	call.count++;
 	assert_int_equal(begin(&op, 4, &call), 0);
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	assert_int_equal(chan.round, first);
 	tor_chan_abort(&ctx, &chan);
 	tor_chan_destroy(&chan);
@@ -309,13 +309,13 @@ static void tor_chan_start__when_all_is_over(void **state)
 
 	tor_chan_init(&chan, &op, 0, 1);
 	assert_int_equal(begin(&op, 1, &call), 0);
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	tor_chan_abort(&ctx, &chan);
-	tor_chan_recycle(&ctx, &chan, 2);
+	host_recycle(&ctx, &chan);
 	tor_chan_destroy(&chan);
 	assert_int_equal(begin(&op, 2, &call), 0);
 	tor_comm_fail(&ctx, &over, -ECONNABORTED, 0, 2);
-	tor_chan_start(&ctx, &chan);
+	host_start(&ctx, &chan);
 	assert_int_equal(chan.state, TOR_CHAN_CLOSED);
 	assert_null(chan.script);
 }

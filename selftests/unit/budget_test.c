@@ -119,7 +119,7 @@ static void tor_chan_start__leaves_long_pieces_to_a_process(void **state)
 {
 	struct fixture *f = *state;
 
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_int_equal(host.works_asked, 1);
 	assert_int_equal(host.nsent, 0);
 	assert_int_equal(enter(f), 0);
@@ -136,7 +136,7 @@ static void tor_chan_work__does_an_element_at_least(void **state)
 	struct fixture *f = *state;
 
 	host.budget = (struct tor_budget){ 1, 64 };
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_true(tor_chan_work(&f->ctx, &f->chan));
 	assert_in_range(enter(f), 1, sizeof(u32));
 	host.budget.bytes = 4096 + 1;
@@ -149,7 +149,7 @@ static void tor_chan_work__is_not_needed_for_what_is_short(void **state)
 	struct fixture *f = *state;
 
 	host.budget = (struct tor_budget){ BLOCK, 64 };
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_int_equal(host.works_asked, 0);
 	assert_memory_equal(f->data.data, f->temp.data, BLOCK);
 }
@@ -158,7 +158,7 @@ static void tor_chan_work__nothing_is_done_twice_without_memory(void **state)
 {
 	struct fixture *f = *state;
 
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_true(f->chan.works);
 	/* the records of transfers cannot be had when all is done */
 	host.fail_after = 0;
@@ -177,7 +177,7 @@ static void tor_chan_abort__ends_what_was_put_off(void **state)
 {
 	struct fixture *f = *state;
 
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_true(tor_chan_work(&f->ctx, &f->chan));
 	tor_comm_fail(&f->ctx, &f->comm, -ECANCELED, 0, 1);
 	tor_chan_abort(&f->ctx, &f->chan);
@@ -213,7 +213,7 @@ static void tor_chan_release__some_kept_frames_at_a_time(void **state)
 		assert_int_equal(enter(f), 0);
 	}
 	assert_int_equal(host.counters[TOR_C_RX_EARLY], BLOCK / UNIT);
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	enter(f);
 	do {
 		more = tor_chan_work(&f->ctx, &f->chan);
@@ -239,7 +239,7 @@ static void tor_chan_push__some_frames_at_a_time(void **state)
 	bool more;
 
 	host.budget = (struct tor_budget){ BLOCK, 5 };
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	do {
 		more = f->chan.works;
 		sent = host.nsent;
@@ -281,7 +281,7 @@ static void tor_chan_round_done__who_only_sends_does_not_run_ahead(void **state)
 
 	begin_op(f, TORCOLL_BROADCAST, TORCOLL_CIRCULANT);
 	assert_in_range(tor_plan_rounds(&f->op.plan, 0), 3, 1000);
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	for (n = 0; n < host.nsent; n++) {
 		round = acknowledge(f, &host.sent[n]);
 		assert_in_range(round, last, tor_plan_rounds(&f->op.plan, 0) - 1);
@@ -319,7 +319,7 @@ static void tor_chan_run__some_rounds_at_a_time(void **state)
 	host.budget = (struct tor_budget){ BLOCK, 64, 1 };
 	begin_scan(f);
 	assert_int_equal(tor_plan_rounds(&f->op.plan, 0), 6);
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_int_equal(host.works_asked, 1);
 	for (round = 0; f->chan.state == TOR_CHAN_RUNNING; entries++) {
 		assert_in_range(f->chan.round, round, round + 1);
@@ -408,7 +408,7 @@ static void tor_chan_run__early_frames_count(void **state)
 	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
 	assert_int_equal(host.counters[TOR_C_RX_NOT_READY], 1);
 	host_forget_sent();
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	assert_int_equal(host.works_asked, 1);
 	for (; f->chan.state == TOR_CHAN_RUNNING; entries++) {
 		f->ctx = (struct tor_ctx){ .now = f->ctx.now + 1000 };
@@ -438,7 +438,7 @@ static void tor_chan_data__the_nearest_wait(void **state)
 	tor_chan_data(&f->ctx, &f->chan, 2, &h, &bytes, 1);
 	assert_int_equal(f->chan.nwaiting, TOR_WAITING_MAX);
 	host_forget_sent();
-	tor_chan_recycle(&f->ctx, &f->chan, 2);
+	host_recycle(&f->ctx, &f->chan);
 	assert_int_equal(f->chan.nwaiting, TOR_WAITING_MAX - 1);
 	assert_int_equal(host.nsent, 1);
 	assert_int_equal(host.sent[0].dst, 2);
@@ -473,7 +473,7 @@ static void tor_chan_timer__asks_some_ranks_at_a_time(void **state)
 
 	host.budget = (struct tor_budget){ BLOCK, 1 };
 	f->op.deadline = f->ctx.now + NSEC_PER_MSEC;
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	f->ctx.now = f->op.deadline;
 	while (!atomic_read(&f->comm.failed)) {
 		acks = host.counters[TOR_C_TX_ACKS];
@@ -545,7 +545,7 @@ static void tor_chan_start__early_frames_leave_records(void **state)
 		assert_int_equal(receive_of(f, 1, round, TORCOLL_FLAG_WHOLE), 0);
 	host.keep_most = host.kept;
 	host.budget = (struct tor_budget){ BLOCK, 64 };
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 	for (i = 0; i < 100 && !f->chan.entered; i++) {
 		f->ctx = (struct tor_ctx){ .now = f->ctx.now + TOR_RETRY };
 		tor_chan_timer(&f->ctx, &f->chan);

@@ -46,6 +46,21 @@ struct host_frame {
 	u8 *bytes;
 };
 
+/* A turn of a slot of which only @chan matters begins, or ends, though it may not have begun. */
+static inline void host_start(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	tor_turn_begin(chan->op);
+	tor_chan_start(ctx, chan);
+}
+
+static inline void host_recycle(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (!(atomic_read(&chan->op->turn.number) & 1))
+		tor_turn_begin(chan->op);
+	tor_turn_end(chan->op);
+	tor_chan_recycle(ctx, chan);
+}
+
 struct host {
 	u64 counters[TOR_C_COUNT];
 

@@ -96,7 +96,7 @@ const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u
 /* What has to be done without a channel's lock. */
 static void leave(struct rank *r)
 {
-	u32 s, c, i;
+	u32 s, c, i, visited;
 
 	ctx = (struct tor_ctx){ .now = ctx.now };
 	if (r->failed && !r->told) {
@@ -111,9 +111,10 @@ static void leave(struct rank *r)
 		if (!r->slot[s].retired || r->failed)
 			continue;
 		r->slot[s].retired = false;
+		visited = tor_turn_end(&r->slot[s].op);
 		for (c = 0; c < CHANNELS; c++)
-			tor_chan_recycle(&ctx, &r->slot[s].lane[c].chan,
-					 r->slot[s].op.seq + DEPTH);
+			if (visited & 1U << c)
+				tor_chan_recycle(&ctx, &r->slot[s].lane[c].chan);
 	}
 }
 
@@ -209,7 +210,7 @@ static void call(u32 i, u32 seq, const struct called *what)
 		.count = count_of(what, i),
 	};
 	const char *why;
-	u32 c, k;
+	u32 c, k, visited;
 
 	for (k = 0; k < RANKS; k++) {
 		slot->counts[0][k] = pair_count(i, k);
@@ -225,8 +226,10 @@ static void call(u32 i, u32 seq, const struct called *what)
 	slot->op.temp = &slot->temp;
 	slot->op.deadline = deadline;
 	slot->done = false;
+	visited = tor_turn_begin(&slot->op);
 	for (c = 0; c < CHANNELS; c++)
-		tor_chan_start(&ctx, &slot->lane[c].chan);
+		if (visited & 1U << c)
+			tor_chan_start(&ctx, &slot->lane[c].chan);
 	leave(r);
 	settle();
 }

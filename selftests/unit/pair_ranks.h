@@ -26,6 +26,7 @@ struct slot {
 	struct tor_op op;
 	struct lane lane[CHANNELS];
 	struct tor_mem data, temp;
+	u32 visited;		/* channels of the turn that begins or ends */
 	bool busy, done, retired;
 };
 
@@ -129,7 +130,10 @@ static void recycle_lane(struct rank *r, struct slot *slot, struct lane *lane)
 {
 	if (!slot->retired)
 		return;
-	tor_chan_recycle(&ctx, &lane->chan, slot->op.seq + DEPTH);
+	if (!lane->chan.index)
+		slot->visited = tor_turn_end(&slot->op);
+	if (slot->visited & 1U << lane->chan.index)
+		tor_chan_recycle(&ctx, &lane->chan);
 	if (lane->chan.index + 1 == tor_op_channels(&slot->op)) {
 		slot->retired = false;
 		slot->busy = false;
@@ -336,8 +340,10 @@ static void start(struct rank *r, struct slot *slot, u32 seq, const struct tor_c
 	slot->op.deadline = deadline;
 	slot->busy = true;
 	slot->done = false;
+	slot->visited = tor_turn_begin(&slot->op);
 	for (c = 0; c < tor_op_channels(&slot->op); c++)
-		tor_chan_start(&ctx, &slot->lane[c].chan);
+		if (slot->visited & 1U << c)
+			tor_chan_start(&ctx, &slot->lane[c].chan);
 }
 
 static void meet(struct rank *r, struct slot *slot, u32 seq)

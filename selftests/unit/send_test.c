@@ -87,7 +87,7 @@ static void begin(struct fixture *f, u8 type, u32 block)
 		tor_chan_owe(&f->ctx, &f->chan, 1, 200 + i, 0);
 	assert_int_equal(host.nsent, 0);
 	host.send_error = f->error;
-	tor_chan_start(&f->ctx, &f->chan);
+	host_start(&f->ctx, &f->chan);
 }
 
 static void end(struct fixture *f)

@@ -118,10 +118,12 @@ void sim_rank_kill(struct sim_rank *r)
 		fail(r, -ECONNABORTED);
 }
 
-void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, const struct tor_chan *chan,
-			   u32 op)
+void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, struct tor_chan *chan, u32 op)
 {
-	if (r->closed && chan->state == TOR_CHAN_IDLE && (s32)(op - chan->seq) >= 0)
+	if (!r->closed)
+		return;
+	tor_chan_follow(&ctx->core, chan);
+	if (chan->state == TOR_CHAN_IDLE && (s32)(op - chan->seq) >= 0)
 		tor_comm_fail(&ctx->core, &r->core, -ECONNABORTED, r->number, op);
 }
 

@@ -157,7 +157,7 @@ static void begin_op(struct sim_rank *r, u32 seq)
 	struct sim_op *op = sim_slot(r, seq);
 	u64 patience = sim_patience(r->group, seq);
 	struct sim_ctx ctx;
-	u32 i;
+	u32 i, visited;
 
 	if (plan_op(op, seq))
 		return;
@@ -174,8 +174,10 @@ static void begin_op(struct sim_rank *r, u32 seq)
 		sim_meet(SIM_LATE_RANK);
 	sim_trace(r->node, "rank %u of comm %08x submits op %u", r->number, r->core.tag, seq);
 	sim_enter(&ctx, r->node);
+	visited = tor_turn_begin(&op->core);
 	for (i = 0; i < CHANNELS; i++)
-		tor_chan_start(&ctx.core, &op->chan[i].core);
+		if (visited & 1U << i)
+			tor_chan_start(&ctx.core, &op->chan[i].core);
 	sim_leave(&ctx);
 }
 
@@ -268,7 +270,7 @@ static void wake(struct sim_rank *r)
 void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
-	u32 i;
+	u32 i, visited;
 
 	sim_trace(r->node, "op %u of comm %08x is retired", op->core.seq, r->core.tag);
 	sim_judge_retired(op);
@@ -277,8 +279,10 @@ void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op)
 	sim_ledger_free(op);
 	free(op->counts);
 	op->counts = NULL;
+	visited = tor_turn_end(&op->core);
 	for (i = 0; i < CHANNELS; i++)
-		tor_chan_recycle(&ctx->core, &op->chan[i].core, op->core.seq + r->core.depth);
+		if (visited & 1U << i)
+			tor_chan_recycle(&ctx->core, &op->chan[i].core);
 	for (i = 0; sim.scenario.lockstep && i < r->core.ranks; i++)
 		wake(&r->group->rank[i]);
 	wake(r);

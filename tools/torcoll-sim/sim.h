@@ -617,7 +617,7 @@ void sim_rank_joined(struct sim_rank *r);
 void sim_rank_cancel(struct sim_rank *r);
 void sim_rank_kill(struct sim_rank *r);
 /* Tell a rank if it is at an op that will never be called here. */
-void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, const struct tor_chan *chan,
+void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, struct tor_chan *chan,
 			   u32 op);
 /* Repeat unanswered messages of a join, now and as long as needed. */
 void sim_join_poll(void *node);

@@ -160,6 +160,17 @@ struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u6
 void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 void tor_input_copy(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 
+/* --- engine.c --- */
+
+/*
+ * Start a channel that the plan does not have: the op does not wait for it. The
+ * digests of its frames are checked like those of any other.
+ */
+void tor_chan_start_unused(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* The channel serves another op: the frames of waiting senders can be kept from now on. */
+void tor_chan_invite_early(struct tor_ctx *ctx, struct tor_chan *chan);
+
 /* --- memory: inline, for every range of every frame --- */
 
 /*

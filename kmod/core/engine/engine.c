@@ -184,11 +184,7 @@ static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
 }
 
-/*
- * Start a channel that the plan does not have: the op does not wait for it. The
- * digests of its frames are checked like those of any other.
- */
-static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
+void tor_chan_start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	chan->state = TOR_CHAN_CLOSED;
 	chan->rounds = 0;
@@ -197,11 +193,14 @@ static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 	check_early(ctx, chan);
 }
 
-/* Apart: most channels of a slot are not used. */
-static noinline void start_used(struct tor_ctx *ctx, struct tor_chan *chan)
+void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 
+	tor_chan_follow(ctx, chan);
+	if (chan->index >= op->plan.shape.channels)
+		return;
+	chan->turn = atomic_read(&op->turn.number);
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = 0;
 	chan->rounds = tor_plan_rounds(&op->plan, chan->index);
@@ -229,14 +228,6 @@ static noinline void start_used(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_abort(ctx, chan);
 	else
 		tor_chan_run(ctx, chan);
-}
-
-void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
-{
-	if (chan->index < chan->op->plan.shape.channels)
-		start_used(ctx, chan);
-	else
-		start_unused(ctx, chan);
 }
 
 /*
@@ -330,8 +321,7 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_env_op_retired(ctx, op);
 }
 
-/* The frames of waiting senders can be kept from now on. */
-static noinline void invite_early(struct tor_ctx *ctx, struct tor_chan *chan)
+void tor_chan_invite_early(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	u32 i = 0;
 
@@ -350,23 +340,4 @@ static noinline void invite_early(struct tor_ctx *ctx, struct tor_chan *chan)
 		chan->waiting[i] = chan->waiting[--chan->nwaiting];
 		tor_chan_send_ack(ctx, chan, rank, chan->seq, round, NULL, TORCOLL_ACK_OK, 0);
 	}
-}
-
-void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
-{
-	struct tor_op *op = chan->op;
-
-	if (unlikely(!tor_chan_is_clear(chan)))
-		tor_chan_clear(chan, false);
-	/* every channel would write the same */
-	if (!chan->index)
-		op->past = op->stated;
-	chan->past = op->digest;
-	chan->past_own_lengths = op->own_lengths;
-	chan->seq = seq;
-	chan->state = TOR_CHAN_IDLE;
-	chan->round = 0;
-	chan->entered = false;
-	if (unlikely(chan->nwaiting))
-		invite_early(ctx, chan);
 }

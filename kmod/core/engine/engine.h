@@ -15,11 +15,11 @@
  *
  *	from		to		by
  *	IDLE		RUNNING		tor_chan_start()
- *	IDLE		CLOSED		tor_chan_start(): the plan does not use it
+ *	IDLE		CLOSED		tor_chan_follow(): the plan does not use it
  *	RUNNING		COMPLETE	chan_settle(), after its last round
  *	COMPLETE	CLOSED		chan_settle(), at the last acknowledgement
  *	RUNNING		CLOSED		tor_chan_abort(); COMPLETE likewise
- *	CLOSED		IDLE		tor_chan_recycle(), for the next op
+ *	CLOSED		IDLE		tor_chan_follow(), for the next op
  *
  * The op is done when all its channels are COMPLETE. Its slot is no longer open
  * when all are CLOSED.
@@ -34,7 +34,7 @@
  *
  * Serialisation: the environment calls every tor_chan_ function with that
  * channel's lock held and bottom halves off. Channels share only op->busy and
- * op->open (atomic), the comm's paths (hints), its count of kept bytes (atomic)
+ * op->open (atomic), the slot's turn (see turn.c), the comm's paths (hints), its count of kept bytes (atomic)
  * and its error (set once by compare and exchange).
  */
 #ifndef _TOR_CORE_ENGINE_H
@@ -191,6 +191,26 @@ struct tor_begun {
 };
 
 /**
+ * struct tor_turn - the ops that use a slot one after the other
+ * @number: 2n: the nth has not begun, 2n + 1: it has
+ * @used: bit per channel of its plan, if it has begun
+ * @marked: bit per channel that turns visit though they do not use it: it may
+ *	have something for one of them
+ * @before: by n % 2, what the channels of the op before the nth remember of it
+ *
+ * A channel's own number is that of the turn that it has followed.
+ */
+struct tor_turn {
+	atomic_t number;
+	u32 used;
+	atomic_t marked;
+	struct {
+		u32 digest;
+		bool own_lengths;
+	} before[2];
+};
+
+/**
  * struct tor_op - state that the channels of a collective call or message share
  * @role: enum tor_role, TOR_ROLE_NONE in a slot for collectives
  * @peer: of a message
@@ -219,6 +239,7 @@ struct tor_begun {
  * @busy: channels of the plan that are not COMPLETE
  * @open: channels of the plan that are not CLOSED
  * @aborted: an error stopped a channel
+ * @turn: this use of the slot
  */
 struct tor_op {
 	struct tor_comm *comm;
@@ -249,6 +270,7 @@ struct tor_op {
 	bool aborted;
 	atomic_t busy;
 	atomic_t open;
+	struct tor_turn turn;
 };
 
 /*
@@ -288,6 +310,8 @@ struct tor_waiting {
 /**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it currently serves
+ * @turn: the number of its turn in this slot
+ * @marked: it is among op->turn.marked
  * @met: received bytes of a message that stays on the node
  * @held: a copy of such a message, if its sender does not wait for the receiver
  * @past: digest of the previous op, 0: there was none
@@ -324,8 +348,10 @@ struct tor_chan {
 	struct tor_op *op;
 	u32 index;
 	u32 seq;
-	u32 past;
+	u32 turn;
+	bool marked;
 	bool past_own_lengths;
+	u32 past;
 	enum tor_chan_state state;
 	u32 round;
 	u32 rounds;
@@ -679,7 +705,34 @@ u32 tor_chan_script_bytes(void);
 /* Free everything the channel holds, records included; ends its use. */
 void tor_chan_destroy(struct tor_chan *chan);
 
-/* Start a channel of an op that was begun. */
+/*
+ * The op in a slot that was begun starts. Return a bit per channel that needs
+ * tor_chan_start(), others do not.
+ */
+u32 tor_turn_begin(struct tor_op *op);
+
+/*
+ * The slot is free (tor_env_op_retired()) for the op that is the comm's depth
+ * behind. Return a bit per channel that needs tor_chan_recycle(), after which
+ * that may begin.
+ */
+u32 tor_turn_end(struct tor_op *op);
+
+/* Serve the op of the slot's present turn; for channels that others visit. */
+void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/*
+ * The same before anything that arrives is compared with what @chan serves, as
+ * tor_chan_data() and tor_chan_ack() do themselves.
+ */
+static inline void tor_chan_follow(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (unlikely(chan->turn != (u32)atomic_read_acquire(&chan->op->turn.number) ||
+		     !chan->marked))
+		tor_chan_follow_turn(ctx, chan);
+}
+
+/* Start a channel of an op that was begun, after tor_turn_begin(). */
 void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /**
@@ -725,8 +778,8 @@ void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 /* The comm failed: drop everything, complete with the comm's error. */
 void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* The slot is free (tor_env_op_retired()): serve op @seq from now on. */
-void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq);
+/* Serve the next op of the slot from now on, after tor_turn_end(). */
+void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Return the role of a message's end whose other end has @role. */
 static inline u8 tor_role_opposite(u8 role)

@@ -371,12 +371,16 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		   const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
-	s32 ahead = h->op - chan->seq;
-	bool idle = chan->state == TOR_CHAN_IDLE, running = chan->state == TOR_CHAN_RUNNING;
+	bool idle, running;
+	s32 ahead;
 
 	/* it may have failed since the caller looked */
 	if (tor_comm_failed(comm))
 		return;
+	tor_chan_follow(ctx, chan);
+	ahead = h->op - chan->seq;
+	idle = chan->state == TOR_CHAN_IDLE;
+	running = chan->state == TOR_CHAN_RUNNING;
 	if (!tor_wire_fits(h, comm->unit)) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
