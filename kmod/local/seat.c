@@ -7,7 +7,9 @@
  * has a reference to it from when the comm is joined until the nodes' group was
  * unhashed and a grace period has passed (nodes_stop()); team->seat[] does not
  * change in between. A context that has found the nodes' group under RCU, or
- * has a reference to a seat's, may therefore access all seats without a lock.
+ * is starting an op of the nodes (team->starting), may therefore access all seats
+ * without a lock; so may a call that holds its seat, for as long as the others
+ * wait for it.
  */
 #include "local/team.h"
 
@@ -315,6 +317,14 @@ static void nodes_stop(struct tor_group *group)
 			tor_team_op_fail_all(team);
 		}
 		mutex_unlock(&team->lock);
+		/*
+		 * No op begins from here on. One that has may not have started: its
+		 * end is that of a call which holds its own seat only, so that its
+		 * work must be over when that returns.
+		 */
+		down_write(&team->starting);
+		up_write(&team->starting);
+		tor_team_op_stop(team);
 	}
 	for (seat = 0; seat < team->seats; seat++) {
 		if (!team->seat[seat])

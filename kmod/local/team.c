@@ -99,6 +99,7 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	init_waitqueue_head(&team->wait);
 	mutex_init(&team->lock);
 	mutex_init(&team->tables);
+	init_rwsem(&team->starting);
 	err = team_charge(team, team_memory(cfg->ranks, 0), why);
 	if (!err)
 		err = derive_seats(team, cfg, why);

@@ -38,6 +38,8 @@
 #ifndef _TOR_TEAM_H
 #define _TOR_TEAM_H
 
+#include <linux/rwsem.h>
+
 #include "core/local/fold.h"
 #include "op/endpoint.h"
 
@@ -99,6 +101,7 @@ struct tor_team_op {
  * @text: a sentence about it, or ""
  * @lock: of what follows; before it may come @tables, which covers the making of
  *	the nodes' tables: that takes up to seconds, and is awaited killably
+ * @starting: held by those that start an op of the nodes, after @lock
  * @failed: the nodes' comm has failed, and all seats know
  * @left: number of seats that have left
  * @late: for deadlines of ops that wait for other local ranks
@@ -136,6 +139,7 @@ struct tor_team {
 	char text[TOR_JOIN_TEXT];
 	struct mutex lock;
 	struct mutex tables;
+	struct rw_semaphore starting;
 	bool failed;
 	u32 left;
 	struct delayed_work late;

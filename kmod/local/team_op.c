@@ -603,11 +603,15 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 	if (err)
 		team_mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
 	complete = op->begun;
+	/* uncontended: with nodes_stop(), ops do not begin any more */
+	if (complete)
+		down_read(&team->starting);
 	mutex_unlock(&team->lock);
 	if (complete) {
 		combine(op);
 		tor_op_mark(op->slot, TOR_DEST_NOBODY);
 		tor_op_start(op->slot);
+		up_read(&team->starting);
 	}
 	return 0;
 }
