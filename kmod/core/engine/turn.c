@@ -83,6 +83,7 @@ static struct turn_read turn_read(const struct tor_chan *chan)
 		r.used = READ_ONCE(turn->used) & chan_bit(chan);
 		r.past = READ_ONCE(turn->before[r.number / 2 % 2].digest);
 		r.past_own_lengths = READ_ONCE(turn->before[r.number / 2 % 2].own_lengths);
+		/* all of this before the number again */
 		smp_rmb();
 	} while ((u32)atomic_read(&turn->number) != r.number);
 	return r;
