@@ -386,6 +386,35 @@ static void full__failure_has_its_reason(void **state)
 	assert_string_equal(torcoll_last_error(), "allreduce: something else (EHOSTDOWN)");
 }
 
+static void fail_first(void)
+{
+	fake.on_wait = NULL;
+	fake.sentence = "node 3 restarted";
+	post(posted[1], 0, 0);
+}
+
+/* The one that waits for it asks for another op then, which gets a place. */
+static void full__failure_has_its_reason_when_others_are_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_PLACES], r;
+
+	fill(f, req);
+	fake.runs = true;
+	start(f, &r);
+	fake.forgets = true;
+	fake.status = -EHOSTDOWN;
+	fake.on_wait = fail_first;
+	assert_int_equal(torcoll_wait(&req[0]), -EHOSTDOWN);
+	assert_int_equal(fake.diverted.op, r.op);
+	assert_string_equal(torcoll_last_error(), "allreduce: node 3 restarted (EHOSTDOWN)");
+	/* it is not said of others */
+	fake.on_wait = NULL;
+	assert_int_equal(torcoll_wait(&req[2]), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: a rank's host died or restarted (EHOSTDOWN)");
+}
+
 static void fetch_meanwhile(void)
 {
 	fake.on_wait = NULL;
@@ -546,6 +575,7 @@ int main(void)
 		test_queue(full__asks_for_many_less_often),
 		cmocka_unit_test(full__each_of_many_costs_the_same),
 		test_queue(full__failure_has_its_reason),
+		test_queue(full__failure_has_its_reason_when_others_are_asked_for),
 		test_queue(full__is_fetched_while_it_waits),
 		test_queue(none__others_are_started),
 		test_queue(none__steps_do_not_block),
