@@ -351,6 +351,11 @@ f.complete()
 entered.wait()
 later(f.complete)
 """, "through\n"),
+    "future_of_an_earlier_call": ("""
+future = start().get_future()
+# dropped when the interpreter ends
+work = start()
+""", ""),
     "callback_waits_for_ever": ("""
 entered, never = threading.Event(), threading.Event()
 kept = start().get_future().then(lambda _: (entered.set(), never.wait()))
