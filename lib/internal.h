@@ -275,7 +275,10 @@ void torcoll__ring_ask_comm(const struct torcoll_comm *comm);
 void torcoll__ring_forget(struct torcoll *t, uint64_t id);
 void torcoll__ring_forget_comm(const struct torcoll_comm *comm);
 
-/* Release entries that are nobody's, so that they do not keep the file readable. */
+/*
+ * Release entries that are nobody's, so that they do not keep the file readable, and
+ * have free places be for ops without one.
+ */
 void torcoll__ring_pass(struct torcoll *t);
 
 /* ---- op.c ---- */

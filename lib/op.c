@@ -320,6 +320,9 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	}
 	for (uint32_t i = *done; i < ready; i++)
 		ring_undo(comms[i], &s[i]);
+	/* other threads' ops may have found no place meanwhile */
+	if (*done < ready)
+		torcoll__ring_pass(t);
 	return err;
 }
 

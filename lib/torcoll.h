@@ -87,11 +87,16 @@ void torcoll_close(struct torcoll *t);
  * not been waited for, if there is a completion ring. Use it with poll, epoll and event loops, then
  * call torcoll_test(). Use it only for polling; the context owns it.
  *
+ * While ops wait for slots, poll with a timeout of some milliseconds, and test them after each poll:
+ * a slot can become free after the completion of its op, which does not make the descriptor readable,
+ * and only calls of this library start what waits for it.
+ *
  * There is no ring with an older module, nor where a limit or a lack of memory keeps the first op from
  * making it, which TORCOLL_DEBUG=warn prints. Then, while ops wait for slots, each call that starts,
  * tests or waits for an op may find that others are complete, which no longer make the descriptor
- * readable. So poll with a timeout of some milliseconds there, and test all ops after each poll;
- * torcoll_wait_any() and torcoll_wait_fds() notice them.
+ * readable. So test all ops after each poll there.
+ *
+ * torcoll_wait_any() and torcoll_wait_fds() do all that.
  */
 int torcoll_fd(const struct torcoll *t);
 

@@ -77,11 +77,26 @@ static int request_fetch(struct torcoll_request *req)
 	return err;
 }
 
+/*
+ * A call has given the result. Its cell goes, with calls for other ops, each of which
+ * has the module forget why this one failed.
+ */
+static void request_forget(struct torcoll_request *req, int32_t status)
+{
+	struct torcoll *t = req->comm->t;
+	char *why = status ? torcoll__reason_copy(t) : NULL;
+
+	torcoll__ring_forget(t, req->ring);
+	req->ring = 0;
+	if (why)
+		torcoll__reason_give(why);
+	free(why);
+}
+
 /* Wait by a call, for an op that was started; as torcoll__request_look(). */
 static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns,
 			uint64_t spin_ns)
 {
-	struct torcoll *t = req->comm->t;
 	struct torcoll_wait w;
 	int err, fetched;
 
@@ -95,8 +110,7 @@ static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t de
 	if (err)
 		return err;
 	if (req->ring)
-		torcoll__ring_forget(t, req->ring);
-	req->ring = 0;
+		request_forget(req, w.status);
 	request_end(req, w.status, w.error_rank);
 	return 0;
 }

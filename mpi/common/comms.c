@@ -20,10 +20,11 @@
  * so that they spend a twentieth of their time at most.
  */
 struct refusal {
-	enum tmpi_able able;		/* TMPI_ABLE: none */
+	int err;			/* 0: none */
 	uint32_t open;
 	uint32_t ranks;
 	uint64_t again_ns;
+	char why[TORCOLL__SENTENCE_MAX];
 };
 
 /*
@@ -59,7 +60,7 @@ static bool is_of_size(int err)
 /* Whether it says the same of a comm of so many ranks, while so many are open. */
 static bool covers(const struct refusal *r, uint32_t open, uint32_t ranks)
 {
-	return r->able != TMPI_ABLE && open >= r->open && ranks >= r->ranks;
+	return r->err && open >= r->open && ranks >= r->ranks;
 }
 
 /* Return where to note one: in the place of what it covers, or of the oldest. */
@@ -70,7 +71,7 @@ static struct refusal *place_of(const struct refusal *new)
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		struct refusal *r = &refusals[i];
 
-		if (r->able == TMPI_ABLE || covers(new, r->open, r->ranks))
+		if (!r->err || covers(new, r->open, r->ranks))
 			return r;
 		if (r->again_ns < place->again_ns)
 			place = r;
@@ -78,16 +79,21 @@ static struct refusal *place_of(const struct refusal *new)
 	return place;
 }
 
-/* Context: lock held. */
-static void note_refusal(int err, uint32_t ranks, uint64_t timeout)
+/*
+ * @open: before the join. Other threads may have made comms since, or closed some: it
+ * was refused while there were as many as the larger of both, or fewer. Context: lock held.
+ */
+static void note_refusal(const struct tmpi_join *join, uint32_t open, uint64_t timeout)
 {
+	bool of_size = is_of_size(join->err);
 	struct refusal new = {
-		.able = tmpi_able(err),
-		.open = is_of_size(err) ? open_comms : 0,
-		.ranks = is_of_size(err) ? ranks : 0,
+		.err = join->err,
+		.open = !of_size ? 0 : open > open_comms ? open : open_comms,
+		.ranks = of_size ? join->config.size : 0,
 		.again_ns = again_in(timeout),
 	};
 
+	strcpy(new.why, join->why);
 	*place_of(&new) = new;
 }
 
@@ -96,7 +102,7 @@ static void note_success(uint32_t ranks)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
 		if (covers(&refusals[i], open_comms, ranks))
-			refusals[i].able = TMPI_ABLE;
+			refusals[i].err = 0;
 	open_comms++;
 }
 
@@ -117,17 +123,37 @@ static bool is_of_others(int err)
 	}
 }
 
-static void note_join(int err, uint32_t ranks, uint64_t timeout)
+static void note_join(const struct tmpi_join *join, uint32_t open, uint64_t timeout)
 {
 	pthread_mutex_lock(&lock);
-	if (!err)
-		note_success(ranks);
-	else if (!is_of_others(err))
-		note_refusal(err, ranks, timeout);
+	if (!join->err)
+		note_success(join->config.size);
+	else if (!is_of_others(join->err))
+		note_refusal(join, open, timeout);
 	pthread_mutex_unlock(&lock);
 }
 
-enum tmpi_able tmpi_may_ask(uint32_t ranks)
+static uint32_t count_open(void)
+{
+	uint32_t open;
+
+	pthread_mutex_lock(&lock);
+	open = open_comms;
+	pthread_mutex_unlock(&lock);
+	return open;
+}
+
+/* Context: lock held. */
+static void say_refusal(const struct refusal *r, struct tmpi_join *join)
+{
+	static const char before[] = "this rank was refused a comm before, and would be again: ";
+
+	join->err = r->err;
+	snprintf(join->why, sizeof(join->why), "%s%.*s", before,
+		 (int)(sizeof(join->why) - sizeof(before)), r->why);
+}
+
+enum tmpi_able tmpi_may_ask(uint32_t ranks, struct tmpi_join *join)
 {
 	enum tmpi_able able = TMPI_ABLE;
 
@@ -135,9 +161,11 @@ enum tmpi_able tmpi_may_ask(uint32_t ranks)
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		const struct refusal *r = &refusals[i];
 
-		if (covers(r, open_comms, ranks) && torcoll_deadline(0) < r->again_ns &&
-		    r->able > able)
-			able = r->able;
+		if (!covers(r, open_comms, ranks) || torcoll_deadline(0) >= r->again_ns ||
+		    tmpi_able(r->err) <= able)
+			continue;
+		able = tmpi_able(r->err);
+		say_refusal(r, join);
 	}
 	pthread_mutex_unlock(&lock);
 	return able;
@@ -232,6 +260,7 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	       uint64_t timeout)
 {
 	char secret[TORCOLL_NAME_MAX + 1];
+	uint32_t open;
 
 	snprintf(join->name, sizeof(join->name), "%s-%016" PRIx64, mpi, drawn[0]);
 	snprintf(secret, sizeof(secret), "%016" PRIx64, drawn[1]);
@@ -239,7 +268,8 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->config.name = join->name;
 	join->config.secret = secret;
 	join->config.deadline_ns = deadline_in(timeout);
+	open = count_open();
 	join_wait(join);
 	join->config.secret = NULL;
-	note_join(join->err, join->config.size, timeout);
+	note_join(join, open, timeout);
 }

@@ -34,7 +34,7 @@ static inline enum tmpi_able tmpi_able(int err)
  * @config: without name, secret and deadline: of the caller
  * @name: of the comm
  * @comm: out: the comm, or NULL
- * @err: out: as torcoll_comm_create(); @why: and its sentence
+ * @err: out: as torcoll_comm_create(), also where it may not be called; @why: and its sentence
  */
 struct tmpi_join {
 	struct torcoll_comm_config config;
@@ -84,6 +84,7 @@ void tmpi_close(struct torcoll_comm *comm);
 /**
  * tmpi_may_ask - whether to ask for another comm
  * @ranks: its ranks
+ * @join: its @err and @why are those of the refusal
  *
  * A user's comms are limited, as is the kernel memory that they take, which grows with
  * their ranks, and other things. A refusal costs the other ranks the time that they
@@ -94,9 +95,6 @@ void tmpi_close(struct torcoll_comm *comm);
  *
  * Return: TMPI_ABLE, or what the refusal was.
  */
-enum tmpi_able tmpi_may_ask(uint32_t ranks);
-
-/* What a rank says of itself that may not ask. */
-#define TMPI_WAS_REFUSED	"this rank was refused a comm of as many ranks, or fewer, when it had as many comms as now"
+enum tmpi_able tmpi_may_ask(uint32_t ranks, struct tmpi_join *join);
 
 #endif

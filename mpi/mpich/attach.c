@@ -44,7 +44,7 @@ static void place_find(struct place *place)
 /* Where there is a fabric, all that this rank needs to join is here before the others count on it. */
 static enum tmpi_able place_prepare(const struct place *own, uint32_t ranks, struct tmpi_join *join)
 {
-	return !own->nodes || tmpi_join_prepare(join) ? tmpi_may_ask(ranks) : TMPI_UNABLE;
+	return !own->nodes || tmpi_join_prepare(join) ? tmpi_may_ask(ranks, join) : TMPI_UNABLE;
 }
 
 /* Tell all ranks. */
@@ -150,9 +150,7 @@ static void attach_join(struct preload_comm *c, const struct place *all, uint32_
 static void attach_without(const struct preload_comm *c, enum tmpi_able able,
 			   const struct tmpi_join *join)
 {
-	tell_not_taken(c, able, join->err ? join->why :
-				tmpi_may_ask(c->size) == TMPI_ABLE ?
-				"not all ranks can join its comm" : TMPI_WAS_REFUSED);
+	tell_not_taken(c, able, join->err ? join->why : "not all ranks can join its comm");
 }
 
 static void attach_all(struct preload_comm *c, struct place *all, uint32_t *nodes)

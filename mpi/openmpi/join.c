@@ -53,16 +53,16 @@ static const char *join_prepare(struct coll_torcoll_module *m, struct tmpi_join 
 				bool has_memory, uint64_t *drawn, size_t bytes)
 {
 	bool prepared = tmpi_join_prepare(join), has_drawn = join_draw(m, drawn, bytes);
-	enum tmpi_able asks = tmpi_may_ask(join->config.size), all;
+	enum tmpi_able asks, all;
 
-	all = join_agree(m, has_memory && prepared && has_drawn ? asks : TMPI_UNABLE);
+	asks = prepared ? tmpi_may_ask(join->config.size, join) : TMPI_UNABLE;
+	all = join_agree(m, has_memory && has_drawn ? asks : TMPI_UNABLE);
 	m->short_of_comms |= all == TMPI_HAS_NO_ROOM;
 	if (all != TMPI_ABLE)
 		return !has_memory ? "out of memory" :
-		       !prepared ? join->why :
+		       join->err ? join->why :
 		       !has_drawn ? "no name can be drawn for its comm" :
-		       asks != TMPI_ABLE ? TMPI_WAS_REFUSED :
-					   "not all ranks can join its comm";
+				    "not all ranks can join its comm";
 	if (m->lower.coll_bcast(drawn, bytes, MPI_BYTE, 0, m->comm, m->lower.coll_bcast_module) !=
 	    OMPI_SUCCESS)
 		return "the name of its comm cannot be told";

@@ -110,11 +110,21 @@ bool Progress::has_ended()
 	return is_over();
 }
 
+/* Context: lock_. */
+void Progress::take_works(Line &line, Line &taken)
+{
+	for (auto entry = line.begin(), next = entry; entry != line.end(); entry = next) {
+		next = std::next(entry);
+		if (entry->work)
+			taken.splice(taken.end(), line, entry);
+	}
+}
+
 /* End, and take the calls that works wait for; nobody sleeps for one of them. */
-std::vector<Progress::Entry> Progress::take_back()
+Progress::Line Progress::take_back()
 {
 	std::unique_lock<std::mutex> guard(lock_);
-	std::vector<Entry> taken;
+	Line taken;
 
 	ending_ = true;
 	quiet_.wait_for(guard, kLast, [this] { return !completing_; });
@@ -122,11 +132,11 @@ std::vector<Progress::Entry> Progress::take_back()
 	eventfd_write(over_, 1);
 	if (!quiet_.wait_for(guard, kLast, [this] { return !led_; }))
 		return taken;
-	/* nobody looks at what stays any more */
-	for (auto &[series, line] : lines_)
-		for (Entry &entry : line)
-			if (entry.work)
-				taken.push_back(std::move(entry));
+	/* nobody looks at what stays any more, but for what is to go before or behind it */
+	for (auto line = lines_.begin(); line != lines_.end();) {
+		take_works(line->second, taken);
+		line = line->second.empty() ? lines_.erase(line) : std::next(line);
+	}
 	return taken;
 }
 

@@ -78,7 +78,8 @@ private:
 	Entry take_complete(Wanted *wanted);
 	Line::iterator find_complete(Line &line, Wanted *wanted);
 	Entry take(Lines::iterator line, Line::iterator entry);
-	std::vector<Entry> take_back();
+	void take_works(Line &line, Line &taken);
+	Line take_back();
 
 	int over_;		/* eventfd: readable once it is over */
 	int added_;		/* eventfd: written for a thread that leads and looks for no slots */

@@ -179,7 +179,10 @@ class Context:
             _served(info.algorithms, ALGORITHMS))
 
     def fileno(self) -> int:
-        """A descriptor that polls readable while a completed op was not waited for. For polling only."""
+        """A descriptor that polls readable while a completed op was not waited for. For polling only.
+
+        While requests wait for a slot, test them from time to time: what they wait for does not make it readable.
+        """
         fd: int = self._call(self._lib.torcoll_fd)
         return fd
 

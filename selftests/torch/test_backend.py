@@ -351,6 +351,11 @@ f.complete()
 entered.wait()
 later(f.complete)
 """, "through\n"),
+    "future_of_an_earlier_call": ("""
+future = start().get_future()
+# dropped when the interpreter ends
+work = start()
+""", ""),
     "callback_waits_for_ever": ("""
 entered, never = threading.Event(), threading.Event()
 kept = start().get_future().then(lambda _: (entered.set(), never.wait()))
@@ -512,7 +517,8 @@ def callback_without_threads(how: str, fake: Fake) -> None:
     time.sleep(0.05)
     with NoThreads():
         fake.complete()
-        until(lambda: bool(made))
+        # neither is complete before it has been refused
+        until(lambda: bool(got if how == "future" else made))
         until(lambda: bool(fake.complete() and False) or chained.done())
     refused = ["Resource temporarily unavailable"] if how == "future" else []
     assert got == [*refused, True] and is_filled(x)
@@ -596,16 +602,26 @@ def cost_of_one(fake: Fake, n: int) -> float:
         assert time.monotonic() < end
         done += fake.complete()
         time.sleep(0.00001)
-    return (time.process_time() - time.thread_time() - began) / done
+    took = (time.process_time() - time.thread_time() - began) / done
+    # nor are the others in the way of what is measured next
+    while done < n:
+        assert time.monotonic() < end + 20
+        done += fake.complete(8)
+        time.sleep(0.00001)
+    return took
 
 
 def many_cost_what_few_do(fake: Fake) -> None:
     """Of those that wait the first is looked at."""
     slots(fake, 8)
     fake.state.hold = True
-    few, many = cost_of_one(fake, 250), cost_of_one(fake, 10000)
-    print(f"{few * 1e6:.0f} us each of 250, {many * 1e6:.0f} of 10000")
-    assert many < 3 * few
+    for _ in range(3):
+        few, many = cost_of_one(fake, 250), cost_of_one(fake, 10000)
+        print(f"{few * 1e6:.0f} us each of 250, {many * 1e6:.0f} of 10000")
+        if many < 3 * few:
+            break
+    else:
+        pytest.fail("each of many is slower")
 
 
 @pytest.mark.parametrize("case", [fails_behind_another_comm, fails_while_a_thread_sleeps, handed_over_late,

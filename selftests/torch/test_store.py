@@ -107,7 +107,8 @@ def test_store__one_timeout_for_all_ranks(fake: Fake) -> None:
 
 
 def test_store__rank_0_that_begins_later_tells_who_is_missing(fake: Fake) -> None:
-    assert told_who_is_missing(0.5, 0, 1) > 1.4
+    # one that does not ask would be over after 4 s; rank 1 waits until 8
+    assert told_who_is_missing(2, 0, 4) > 5.5
 
 
 # ---- fabrics ----

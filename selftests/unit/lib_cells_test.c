@@ -255,6 +255,37 @@ static void full__gets_a_place_later(void **state)
 	fill(f, req);
 }
 
+static void other_thread_starts(const struct torcoll_submit *s)
+{
+	note(s);
+	fake.on_submit = note;
+	start(shared, &others);
+}
+
+/* So is one of a batch that was refused, which another thread has found taken meanwhile. */
+static void full__gets_a_place_of_a_refused_batch(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_PLACES];
+	struct torcoll_op op[FAKE_PLACES];
+	uint32_t started;
+
+	for (uint32_t i = 0; i < FAKE_PLACES; i++) {
+		op[i] = barrier;
+		op[i].flags = TORCOLL_OP_NOWAIT;
+	}
+	fake.runs = true;
+	fake.batch_room = 1;
+	shared = f;
+	fake.on_submit = other_thread_starts;
+	fake_errors(TORCOLL_IOC_BATCH, -EBUSY, 0);
+	assert_int_equal(torcoll_submit_many(f->comm, op, FAKE_PLACES, req, &started), -EBUSY);
+	assert_int_equal(started, 1);
+	assert_int_equal(fake.diverted.op, others.op);
+	post(fake.diverted.user_data, 0, 0);
+	assert_int_equal(torcoll_test(&others), 0);
+}
+
 /* Ops of a comm of which none waits for a slot are in nobody's way. */
 static void full__only_what_is_in_the_way_is_asked_for(void **state)
 {
@@ -384,6 +415,35 @@ static void full__failure_has_its_reason(void **state)
 	start(f, &two[0]);
 	assert_int_equal(torcoll_test(&two[0]), -EHOSTDOWN);
 	assert_string_equal(torcoll_last_error(), "allreduce: something else (EHOSTDOWN)");
+}
+
+static void fail_first(void)
+{
+	fake.on_wait = NULL;
+	fake.sentence = "node 3 restarted";
+	post(posted[1], 0, 0);
+}
+
+/* The one that waits for it asks for another op then, which gets a place. */
+static void full__failure_has_its_reason_when_others_are_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[FAKE_PLACES], r;
+
+	fill(f, req);
+	fake.runs = true;
+	start(f, &r);
+	fake.forgets = true;
+	fake.status = -EHOSTDOWN;
+	fake.on_wait = fail_first;
+	assert_int_equal(torcoll_wait(&req[0]), -EHOSTDOWN);
+	assert_int_equal(fake.diverted.op, r.op);
+	assert_string_equal(torcoll_last_error(), "allreduce: node 3 restarted (EHOSTDOWN)");
+	/* it is not said of others */
+	fake.on_wait = NULL;
+	assert_int_equal(torcoll_wait(&req[2]), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: a rank's host died or restarted (EHOSTDOWN)");
 }
 
 static void fetch_meanwhile(void)
@@ -542,10 +602,12 @@ int main(void)
 		test_queue(full__is_asked_for_as_its_comm_waits),
 		test_queue(full__completes_as_it_starts),
 		test_queue(full__gets_a_place_later),
+		test_queue(full__gets_a_place_of_a_refused_batch),
 		test_queue(full__only_what_is_in_the_way_is_asked_for),
 		test_queue(full__asks_for_many_less_often),
 		cmocka_unit_test(full__each_of_many_costs_the_same),
 		test_queue(full__failure_has_its_reason),
+		test_queue(full__failure_has_its_reason_when_others_are_asked_for),
 		test_queue(full__is_fetched_while_it_waits),
 		test_queue(none__others_are_started),
 		test_queue(none__steps_do_not_block),

@@ -50,6 +50,8 @@ static uint64_t asked_ns;
 static struct torcoll_comm some_comm;
 static int refused;
 static unsigned int asked;
+static const char *sentence = "";
+static void (*meanwhile)(void);		/* what another thread does while one joins */
 
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **comm)
@@ -58,6 +60,8 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	asked++;
 	asked_ns = config->deadline_ns;
 	*comm = refused ? NULL : &some_comm;
+	if (meanwhile)
+		meanwhile();
 	return refused;
 }
 
@@ -68,7 +72,7 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 
 const char *torcoll_last_error(void)
 {
-	return "";
+	return sentence;
 }
 
 int torcoll_test(struct torcoll_request *req)
@@ -197,9 +201,19 @@ static struct torcoll_comm *join(uint64_t timeout)
 	return join_of(RANKS, timeout);
 }
 
+static enum tmpi_able may_ask_for(uint32_t ranks)
+{
+	struct tmpi_join join = { 0 };
+	enum tmpi_able able = tmpi_may_ask(ranks, &join);
+
+	assert_int_equal(tmpi_able(join.err), able);
+	assert_int_equal(!join.why[0], able == TMPI_ABLE);
+	return able;
+}
+
 static enum tmpi_able may_ask(void)
 {
-	return tmpi_may_ask(RANKS);
+	return may_ask_for(RANKS);
 }
 
 static uint64_t join_within(uint64_t timeout)
@@ -308,28 +322,28 @@ static void room__of_a_large_comm(void **state)
 	(void)state;
 	refused = -EDQUOT;
 	assert_null(join_of(1024, 1));
-	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
-	assert_int_equal(tmpi_may_ask(4096), TMPI_HAS_NO_ROOM);
-	assert_int_equal(tmpi_may_ask(1023), TMPI_ABLE);
+	assert_int_equal(may_ask_for(1024), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(4096), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(1023), TMPI_ABLE);
 	refused = 0;
 	pair = join_of(2, 1);
-	assert_int_equal(tmpi_may_ask(2), TMPI_ABLE);
-	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(2), TMPI_ABLE);
+	assert_int_equal(may_ask_for(1024), TMPI_HAS_NO_ROOM);
 	/* at the limit of comms the smaller one is refused, too */
 	refused = -EDQUOT;
 	assert_null(join_of(2, 1));
-	assert_int_equal(tmpi_may_ask(2), TMPI_HAS_NO_ROOM);
-	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(2), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(1024), TMPI_HAS_NO_ROOM);
 	tmpi_close(pair);
-	assert_int_equal(tmpi_may_ask(2), TMPI_ABLE);
+	assert_int_equal(may_ask_for(2), TMPI_ABLE);
 	/* which says nothing of memory */
-	assert_int_equal(tmpi_may_ask(1024), TMPI_HAS_NO_ROOM);
+	assert_int_equal(may_ask_for(1024), TMPI_HAS_NO_ROOM);
 	/* what is given to as many shows that there is room */
 	assert_null(join_of(1024, 1));
 	now_ms += 300000;
 	refused = 0;
 	tmpi_close(join_of(1024, 1));
-	assert_int_equal(tmpi_may_ask(1024), TMPI_ABLE);
+	assert_int_equal(may_ask_for(1024), TMPI_ABLE);
 }
 
 /* Others of the user may have closed theirs: also a process that was refused its first one asks again. */
@@ -382,7 +396,7 @@ static void room__other_refusals(void **state)
 		assert_null(join(1));
 		/* no limit of the user's, nor one that leaves room for a smaller comm */
 		assert_int_equal(may_ask(), TMPI_UNABLE);
-		assert_int_equal(tmpi_may_ask(2), TMPI_UNABLE);
+		assert_int_equal(may_ask_for(2), TMPI_UNABLE);
 		now_ms += 299999;
 		assert_int_equal(may_ask(), TMPI_UNABLE);
 		now_ms++;
@@ -392,7 +406,7 @@ static void room__other_refusals(void **state)
 	refused = -ENOMEM;
 	assert_null(join(1));
 	assert_int_equal(may_ask(), TMPI_UNABLE);
-	assert_int_equal(tmpi_may_ask(RANKS - 1), TMPI_ABLE);
+	assert_int_equal(may_ask_for(RANKS - 1), TMPI_ABLE);
 	now_ms += 300000;
 	refused = -EDQUOT;
 	assert_null(join(1));
@@ -400,6 +414,82 @@ static void room__other_refusals(void **state)
 	tmpi_close(comm);
 	assert_int_equal(may_ask(), TMPI_ABLE);
 	refused = 0;
+}
+
+/* Of several that cover a comm, it is the worst. */
+static void room__says_what_it_was_refused(void **state)
+{
+	static const char before[] = "this rank was refused a comm before, and would be again: ";
+	char why[TORCOLL__SENTENCE_MAX + sizeof(before)], *longest;
+	struct tmpi_join join = { 0 };
+
+	(void)state;
+	refused = -EHOSTUNREACH;
+	sentence = "mpi-1: this node has no port (EHOSTUNREACH)";
+	assert_null(join_of(1024, 1));
+	sentence = "";
+	assert_int_equal(tmpi_may_ask(2, &join), TMPI_UNABLE);
+	assert_int_equal(join.err, -EHOSTUNREACH);
+	assert_memory_equal(join.why, before, strlen(before));
+	assert_string_equal(join.why + strlen(before), "mpi-1: this node has no port (EHOSTUNREACH)");
+	/* as long as there are */
+	longest = calloc(1, TORCOLL__SENTENCE_MAX);
+	assert_non_null(longest);
+	memset(longest, 'x', TORCOLL__SENTENCE_MAX - 1);
+	refused = -EDQUOT;
+	sentence = longest;
+	assert_null(join_of(1024, 1));
+	assert_int_equal(tmpi_may_ask(1024, &join), TMPI_HAS_NO_ROOM);
+	snprintf(why, sizeof(why), "%s%s", before, longest);
+	why[TORCOLL__SENTENCE_MAX - 1] = '\0';
+	assert_string_equal(join.why, why);
+	sentence = "";
+	free(longest);
+	refused = 0;
+	now_ms += 300000;
+	assert_int_equal(may_ask(), TMPI_ABLE);
+}
+
+static void close_one(void)
+{
+	tmpi_close(&some_comm);
+}
+
+static void make_one(void)
+{
+	pthread_mutex_lock(&lock);
+	open_comms++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* A comm that another thread closes during a join was there when it was refused; one that it makes may have been. */
+static void room__of_several_threads(void **state)
+{
+	struct torcoll_comm *comm[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		comm[i] = join(1);
+	refused = -EDQUOT;
+	meanwhile = close_one;
+	assert_null(join(1));
+	meanwhile = NULL;
+	/* two were too many, of one nothing is known */
+	assert_int_equal(may_ask(), TMPI_ABLE);
+	refused = 0;
+	comm[1] = join(1);
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
+	now_ms += 300000;
+	refused = -EDQUOT;
+	meanwhile = make_one;
+	assert_null(join(1));
+	meanwhile = NULL;
+	assert_int_equal(may_ask(), TMPI_HAS_NO_ROOM);
+	close_one();
+	assert_int_equal(may_ask(), TMPI_ABLE);
+	refused = 0;
+	for (int i = 0; i < 2; i++)
+		tmpi_close(comm[i]);
 }
 
 int main(void)
@@ -415,6 +505,8 @@ int main(void)
 		cmocka_unit_test(room__of_a_large_comm),
 		cmocka_unit_test(room__is_asked_for_much_later),
 		cmocka_unit_test(room__other_refusals),
+		cmocka_unit_test(room__says_what_it_was_refused),
+		cmocka_unit_test(room__of_several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
