@@ -84,7 +84,7 @@ class Context:
         self._lib = _abi.load()
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._users = 0
+        self._users: set[object] = set()
         self._closed = False
         self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
         self._kept: list[View] = []
@@ -100,17 +100,18 @@ class Context:
 
     # ---- life ----
 
-    def _enter(self) -> int:
-        """Use the handle: it stays open until _leave()."""
+    def _enter(self, use: object) -> int:
+        """Use the handle: it stays open while _users has use, as with Comm._enter()."""
         with self._lock:
             if self._closed or self._handle is None:
                 raise Aborted(errno.ECANCELED, "the context is closed: open another one")
-            self._users += 1
+            self._users.add(use)
             return self._handle
 
-    def _leave(self) -> None:
+    def _leave(self, use: object) -> None:
+        """Where a signal's handler may raise, the use was discarded before, and what is left to do is to close."""
         with self._lock:
-            self._users -= 1
+            self._users.discard(use)
             self._close_unused()
 
     def _close_unused(self) -> None:
@@ -160,11 +161,12 @@ class Context:
         self.close()
 
     def _call(self, function: Callable[[int], T]) -> T:
-        handle = self._enter()
+        use = object()
         try:
-            return function(handle)
+            return function(self._enter(use))
         finally:
-            self._leave()
+            self._users.discard(use)
+            self._leave(use)
 
     # ---- what there is ----
 
@@ -196,24 +198,30 @@ class Context:
         """
         if nbytes <= 0:
             raise ValueError(f"nbytes: {nbytes} bytes are no memory")
-        handle = self._enter()
         address = ctypes.c_void_p()
+        use = object()
+        pid = os.getpid()
         try:
-            _abi.check(self._lib.torcoll_alloc(handle, nbytes, ctypes.byref(address)))
+            _abi.check(self._lib.torcoll_alloc(self._enter(use), nbytes, ctypes.byref(address)))
+            array = (ctypes.c_char * nbytes).from_address(address.value or 0)
+            # at the end of the process the kernel frees it; objects may still use it until then
+            weakref.finalize(array, self._free, use, address, pid).atexit = False
+            return memoryview(array).cast("B")
         except BaseException:
-            self._leave()
+            self._free(use, address, pid)
             raise
-        where = address.value or 0
-        array = (ctypes.c_char * nbytes).from_address(where)
-        # at the end of the process the kernel frees it; objects may still use it until then
-        weakref.finalize(array, self._free, handle, where, os.getpid()).atexit = False
-        return memoryview(array).cast("B")
 
-    def _free(self, handle: int, address: int, pid: int) -> None:
-        """Called when nobody has the memory any more. Ops have it, so none can be running."""
-        if os.getpid() == pid:
-            self._lib.torcoll_free(handle, address)
-            self._leave()
+    def _free(self, use: object, address: ctypes.c_void_p, pid: int) -> None:
+        """Called when nobody has the memory any more; after an exception of alloc(), again.
+
+        Ops have it, so none can be running.
+        """
+        if os.getpid() != pid:
+            return
+        where, address.value = address.value, None
+        if where is not None:
+            self._lib.torcoll_free(self._handle, where)
+        self._leave(use)
 
     def register(self, buffer: Any) -> "Registration":
         """Register the memory of a buffer, so that calls need not pin it. See Registration."""
@@ -280,14 +288,14 @@ class Context:
 
     def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
         """Whether the library has not started the op yet. While another thread asks about it, perhaps it has not."""
+        use = object()
         try:
-            comm._enter()
+            comm._enter(use)
+            return flight.waits_for_slot(self._lib) is not False
         except Aborted:
             return False
-        try:
-            return flight.waits_for_slot(self._lib) is not False
         finally:
-            comm._leave()
+            comm._users.discard(use)
 
     def _is_stuck(self, comm: "Comm", flight: "Flight") -> bool:
         """Look for the end of an op. Return whether it still waits for a slot."""
