@@ -46,6 +46,7 @@ def _launch(requests: "Sequence[Request[Any]]", calls: Sequence[Any], start: Any
             flight.call.release()
     finally:
         any(releases)
+    requests[0]._comm.context._see()
     return error
 
 

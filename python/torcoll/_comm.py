@@ -208,6 +208,7 @@ class Comm(Collectives):
                     raise error
         finally:
             self._users.discard(use)
+        self.context._see()
 
     def _refusal(self, handle: int, err: int) -> Error:
         """What a call that could not begin returned, with the rank that failed the comm if it has failed."""

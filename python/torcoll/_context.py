@@ -6,6 +6,7 @@ nobody uses it any more: a comm, from the beginning of its join on; an event loo
 alloc() that the program still has.
 """
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -90,7 +91,9 @@ class Context:
         self._kept: list[View] = []
         self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch]" = weakref.WeakKeyDictionary()
         self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Queued]" = weakref.WeakKeyDictionary()
-        self._looking: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
+        # the loops that will look, and whether once more afterwards; and those that were asked to
+        self._looking: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, bool]" = weakref.WeakKeyDictionary()
+        self._asked: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
         handle = ctypes.c_void_p()
         err = self._lib.torcoll_open(ctypes.byref(handle))
         if err == -errno.ENOENT:
@@ -276,9 +279,7 @@ class Context:
         if flight.status is not None and not future.done():
             future.set_result(None)
             return future
-        if loop not in self._looking:
-            self._looking.add(loop)
-            loop.call_later(LOOK_INTERVAL, self._look, loop, True)
+        self._look_soon(loop)
         if self._waits_for_slot(comm, flight):
             if loop not in self._queued:
                 self._queued[loop] = {}
@@ -319,20 +320,40 @@ class Context:
             self._queued[loop] = queued
             loop.call_later(max(SLOT_INTERVAL, time.monotonic() - began), self._push, loop)
 
-    def _look(self, loop: "asyncio.AbstractEventLoop", again: bool) -> None:
+    def _see(self) -> None:
+        """Let the loops that watch look at all ops, twice: one was started, perhaps in another thread."""
+        if not self._watched:
+            return
+        with self._lock:
+            for loop in list(self._watched):
+                if loop not in self._asked and not self._looking.get(loop):
+                    # a loop that is closed has nobody to wake
+                    with contextlib.suppress(RuntimeError):
+                        loop.call_soon_threadsafe(self._look_soon, loop)
+                    self._asked.add(loop)
+
+    def _look_soon(self, loop: "asyncio.AbstractEventLoop", again: bool = True, after: float = LOOK_INTERVAL) -> None:
+        """Context: the loop runs in this thread."""
+        with self._lock:
+            self._asked.discard(loop)
+        if loop not in self._looking:
+            loop.call_later(after, self._look, loop)
+        self._looking[loop] = again or self._looking.get(loop, False)
+
+    def _look(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Look at all ops, whether tasks await them or not, while any waits for a slot: they start when others are awaited.
 
-        To start them the library gets the results of others. If it has no ring, the descriptor does not tell of those any
-        more. They may be of ops that were looked at before the last one started: so once more, when none waits, if again.
+        To start them the library gets the results of others, as it may when the program starts one. If it has no ring, the
+        descriptor does not tell of those any more. They may be of ops that were looked at before the last one started: so
+        once more, when none waits, if that was asked for.
         """
-        self._looking.discard(loop)
+        again = self._looking.pop(loop, False)
         if loop not in self._watched or self._closed:
             return
         began = time.monotonic()
         waits = self._reap()
         if waits or again:
-            self._looking.add(loop)
-            loop.call_later(max(LOOK_INTERVAL, 20 * (time.monotonic() - began)), self._look, loop, waits)
+            self._look_soon(loop, waits, max(LOOK_INTERVAL, 20 * (time.monotonic() - began)))
 
     def _begin_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Let a loop watch the descriptor for one more future. Context: the loop runs."""
@@ -378,7 +399,8 @@ class Context:
 
     def _readable(self) -> None:
         """The descriptor polls readable as long as there is a completed op, whoever waits for it."""
-        self._reap()
+        if self._reap():
+            self._see()
 
     def _reap(self) -> bool:
         """Finish all ops that are complete. Return whether any of the others may wait for a slot."""

@@ -140,6 +140,14 @@ def test_await__for_a_slot_looks_at_the_first_ones(fake: Fake, one_slot: None, c
     asyncio.run(main())
 
 
+async def idle(comm: torcoll.Comm) -> None:
+    """Let the loop look at ops until it has done so."""
+    end = time.monotonic() + 10
+    while len(comm.context._looking):
+        assert time.monotonic() < end
+        await asyncio.sleep(0.001)
+
+
 def test_await__others_start(fake: Fake, one_slot: None, comm: torcoll.Comm) -> None:
     """What waits for a slot, which is free without an event, while a task awaits another op."""
 
@@ -155,12 +163,100 @@ def test_await__others_start(fake: Fake, one_slot: None, comm: torcoll.Comm) -> 
             assert time.monotonic() < end
             await asyncio.sleep(0.001)
         # it stops, soon, though the task waits on
-        while len(comm.context._looking):
-            assert time.monotonic() < end
-            await asyncio.sleep(0.001)
+        await idle(comm)
         assert not awaited.done()
         fake.complete(2)
         assert await awaited == await second
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("how", ["start", "thread", "batch", "prepared"])
+def test_await__later_ones_start(fake: Fake, one_slot: None, comm: torcoll.Comm, how: str) -> None:
+    """What no task awaits, and waits for a slot, was started long after an await began."""
+    async def main() -> None:
+        awaited = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        await idle(comm)
+        if how == "thread":
+            second = await asyncio.get_running_loop().run_in_executor(None, comm.iallreduce, bytearray(4))
+        elif how == "batch":
+            with comm.batch() as batch:
+                second = batch.add("allreduce", bytearray(4))
+        else:
+            second = prepared.start() if how == "prepared" else comm.iallreduce(bytearray(4))
+        await asyncio.sleep(0.1)
+        assert fake.running() == 1
+        # which is no event
+        fake.state.depth = 2
+        end = time.monotonic() + 10
+        while fake.running() == 1:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.001)
+        await idle(comm)
+        assert not awaited.done()
+        fake.complete(2)
+        assert await awaited == await second
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    prepared = comm.prepare("allreduce", bytearray(4))
+    asyncio.run(main())
+    prepared.close()
+
+
+def test_await__start_gets_its_result(fake: Fake, one_slot: None, comm: torcoll.Comm) -> None:
+    """Without a ring; the descriptor does not show it then."""
+    fake.fail("ring-setup", errno.ENOMEM)
+
+    async def main() -> None:
+        awaited = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        await idle(comm)
+        fake.complete()
+        second = comm.iallreduce(bytearray(4))
+        assert fake.running() == 1
+        assert await asyncio.wait_for(awaited, 10) == b"****"
+        fake.complete()
+        assert await second == b"****"
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+    assert fake.calls("ring-setup") == 1
+
+
+def test_await__looks_twice_after_each(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that begins before the last look for another."""
+    looks = 0
+    reap = comm.context._reap
+
+    def counted() -> bool:
+        nonlocal looks
+        looks += 1
+        return reap()
+
+    async def until(n: int) -> None:
+        end = time.monotonic() + 10
+        while looks < n:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.001)
+
+    async def main() -> None:
+        requests = [comm.iallreduce(bytearray(4)) for _ in range(2)]
+        monkeypatch.setattr(comm.context, "_reap", counted)
+        awaited = [asyncio.ensure_future(_wait(requests[0]))]
+        await until(1)
+        awaited.append(asyncio.ensure_future(_wait(requests[1])))
+        await asyncio.sleep(0)
+        await until(looks + 2)
+        fake.complete(2)
+        assert await asyncio.gather(*awaited) == [b"****"] * 2
 
     async def _wait(request: Any) -> Any:
         return await request
