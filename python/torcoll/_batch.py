@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from operator import methodcaller
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -20,34 +21,33 @@ if TYPE_CHECKING:
     from ._comm import Comm
 
 
-def _launch(comms: "Sequence[Comm]", calls: Sequence[Any], start: Any) -> tuple[list[Flight], Optional[Error]]:
-    """Start calls by one function of the library, start(requests, started).
+def _launch(requests: "Sequence[Request[Any]]", calls: Sequence[Any], start: Any) -> Optional[Error]:
+    """Start calls by one function of the library, start(array, started). Their requests get flights, if they run.
 
-    Return flights of those that run, and the error of the one behind them if there is one.
+    Return the error of the one behind these if there is one.
     """
-    requests = (_abi.Request * len(calls))()
-    flights = [Flight(call, requests[i]) for i, call in enumerate(calls)]
+    array = (_abi.Request * len(calls))()
+    flights = [Flight(call, array[i]) for i, call in enumerate(calls)]
     started = ctypes.c_uint32()
+    # nobody else has them yet, and nobody is to ask about them before the library knows them
+    for flight in flights:
+        flight.lock.acquire()
+    # the finally has one call for all: a signal's handler may raise after one
+    releases = map(methodcaller("release"), [flight.lock for flight in flights])
     try:
-        for comm, flight in zip(comms, flights):
-            # nobody else has it yet, and nobody is to ask about it before the library knows it
-            flight.lock.acquire()
-            comm._pending[id(flight)] = flight
-        err = start(requests, ctypes.byref(started))
+        for request, flight in zip(requests, flights):
+            request._flight = flight
+            request._comm._pending[id(flight)] = flight
+        err = start(array, ctypes.byref(started))
         error = error_for(err, _abi.last_sentence()) if err else None
-        for comm, flight in list(zip(comms, flights))[started.value:]:
-            del comm._pending[id(flight)]
+        for request, flight in list(zip(requests, flights))[started.value:]:
+            request._flight = None
+            del request._comm._pending[id(flight)]
             flight.call.release()
-    except BaseException:
-        # a signal's: some may be running
-        for comm, flight in zip(comms, flights):
-            comm._forgotten.append(flight)
-        raise
     finally:
-        for flight in flights:
-            if flight.lock.locked():
-                flight.lock.release()
-    return flights[:started.value], error
+        any(releases)
+    requests[0]._comm.context._see()
+    return error
 
 
 class Batch:
@@ -92,15 +92,14 @@ class Batch:
         for call in calls:
             call.begin()
         ops = (_abi.Op * len(calls))(*(call.op for call in calls))
-        handle = comm._enter()
+        use = object()
         try:
+            handle = comm._enter(use)
             comm._sweep()
-            flights, error = _launch([comm] * len(calls), calls, lambda reqs, started: comm._lib.torcoll_submit_many(
-                handle, ops, len(calls), reqs, started))
+            error = _launch(requests, calls, lambda array, started: comm._lib.torcoll_submit_many(
+                handle, ops, len(calls), array, started))
         finally:
-            comm._leave()
-        for request, flight in zip(requests, flights):
-            request._flight = flight
+            comm._users.discard(use)
         if error is not None:
             raise error
         return requests
@@ -126,11 +125,12 @@ class Held:
     stays until then; it is a leaf.
     """
 
-    __slots__ = ("handle", "_comms", "_free", "_call", "_pid", "_lock", "_starts", "_closed", "_ended")
+    __slots__ = ("handle", "_unfreed", "_comms", "_free", "_call", "_pid", "_lock", "_starts", "_closed", "_ended")
 
     def __init__(self, comm: "Comm", call: Call) -> None:
         # what the library is to fill in, so that an exception of a signal does not come between
         self.handle = ctypes.c_void_p()
+        self._unfreed = iter([self.handle])
         # not the comm, which this would keep alive
         self._comms = comm._prepared
         self._free = comm._lib.torcoll_prepared_free
@@ -138,22 +138,22 @@ class Held:
         self._pid = os.getpid()
         # the collector may run what ends another use of this
         self._lock = threading.RLock()
-        self._starts = 0
+        self._starts: "set[_Start]" = set()
         self._closed = self._ended = False
         self._comms.add(self)
 
-    def enter(self) -> Optional[int]:
+    def enter(self, start: "_Start") -> Optional[int]:
         """Use the op: it stays until leave()."""
         with self._lock:
             if self._closed or self._ended:
                 raise Aborted(errno.ECANCELED, "the prepared op was closed")
-            self._starts += 1
+            self._starts.add(start)
             return self.handle.value
 
-    def leave(self) -> None:
+    def leave(self, start: "_Start") -> None:
         """A start is complete, or was none."""
         with self._lock:
-            self._starts -= 1
+            self._starts.discard(start)
             if self._closed and not self._starts:
                 self.end()
 
@@ -173,9 +173,10 @@ class Held:
         with self._lock:
             if self._ended:
                 return
-            self._ended = True
             if os.getpid() == self._pid:
-                self._free(self.handle)
+                # one call frees it and notes that, and may be made again if a signal's handler raises
+                any(map(self._free, self._unfreed))
+            self._ended = True
             self._comms.discard(self)
         self._call.release()
 
@@ -241,13 +242,15 @@ class _Start:
     def __init__(self, prepared: Prepared) -> None:
         self.op = prepared._call.op
         self.result = prepared._call.result
-        self.handle = prepared._held.enter()
-        self._held: Optional[Held] = prepared._held
+        self.handle: Optional[int] = None
+        self._held = prepared._held
+
+    def begin(self) -> None:
+        """Use the op until release()."""
+        self.handle = self._held.enter(self)
 
     def release(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            held.leave()
+        self._held.leave(self)
 
 
 def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
@@ -258,29 +261,30 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
     if not prepared:
         return []
     comms = [p._comm for p in prepared]
-    entered: "list[Comm]" = []
-    starts: list[_Start] = []
+    starts = [_Start(p) for p in prepared]
+    requests: "list[Request[Any]]" = [Request(comm, None) for comm in comms]
+    use = object()
+    # one call for all, as in _launch()
+    leaves = map(methodcaller("discard", use), [comm._users for comm in comms])
     try:
         try:
-            for comm in comms:
-                comm._enter()
-                entered.append(comm)
             for comm in dict.fromkeys(comms):
+                comm._enter(use)
                 comm._sweep()
-            for p in prepared:
-                starts.append(_Start(p))
-        except BaseException:
             for start in starts:
-                start.release()
+                start.begin()
+            handles = (ctypes.c_void_p * len(starts))(*(start.handle for start in starts))
+            lib = comms[0]._lib
+            error = _launch(requests, starts, lambda array, started: lib.torcoll_start_many(
+                handles, len(starts), array, started))
+        except BaseException:
+            for request, start in zip(requests, starts):
+                # the others may be running
+                if request._flight is None:
+                    start.release()
             raise
-        array = (ctypes.c_void_p * len(starts))(*(start.handle for start in starts))
-        lib = comms[0]._lib
-        flights, error = _launch(comms, starts, lambda reqs, started: lib.torcoll_start_many(
-            array, len(starts), reqs, started))
     finally:
-        for comm in entered:
-            comm._leave()
-    requests: "list[Request[Any]]" = [Request(comm, flight) for comm, flight in zip(comms, flights)]
+        any(leaves)
     if error is not None:
         raise error
     return requests

@@ -6,6 +6,10 @@ waits.
 
 Locking: Comm._lock guards the handle and who uses it. close() waits until nobody does. A flight's own lock is held
 while the library is asked about it, and taken before Comm._lock.
+
+A signal handler's exception comes as a Python function begins, or after a call, before what that returned is stored. So
+a use is an object that is made before the try statement in which it enters _users: what ends the use, the first call of
+the finally, is right whether it has entered or not.
 """
 
 import contextlib
@@ -25,7 +29,7 @@ from ._collectives import Collectives
 from ._context import Context, context as own_context, interruptible
 from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
 from ._ops import Call, Place, block, deadline, number
-from ._requests import Flight, Forgotten, Request, Series
+from ._requests import Flight, Forgotten, Request, Series, take
 from .errors import Aborted, Error, error_for
 
 if TYPE_CHECKING:
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
 
 # How long a wait leaves signals to wait, at most.
 SLICE_NS = 100_000_000
+
+# s; how often close() looks whether others still use the comm, which it aborted
+LEAVE_INTERVAL = 0.001
 
 
 class CommInfo(NamedTuple):
@@ -97,7 +104,7 @@ class Comm(Collectives):
               os.environ.get("TORCOLL_COMM") or "world")
         return comm
 
-    def _adopt(self, context: Context, handle: int, name: str) -> None:
+    def _adopt(self, context: Context, use: object, handle: int, name: str) -> None:
         """Own a comm of the library, and a use of its context."""
         lib = context._lib
         self.context = context
@@ -108,8 +115,9 @@ class Comm(Collectives):
         self._nodes: tuple[int, ...] = tuple(lib.torcoll_comm_node(handle, rank) for rank in range(self.size))
         self._lib = lib
         self._pid = os.getpid()
-        self._lock = threading.Condition()
-        self._users = 0
+        self._use = use
+        self._lock = threading.RLock()
+        self._users: set[object] = set()
         self._joins = 0
         self._closing = False
         self._pending: dict[int, Flight] = {}
@@ -163,37 +171,32 @@ class Comm(Collectives):
 
     # ---- using the handle ----
 
-    def _enter(self) -> int:
-        """Use the handle: it stays valid until _leave()."""
+    def _enter(self, use: object) -> int:
+        """Use the handle: it stays valid while _users has use.
+
+        Context: a try statement whose finally discards the use before it calls anything else.
+        """
         with self._lock:
             if self._closing or self._handle is None:
                 raise Aborted(errno.ECANCELED, f"comm {self.name}: it is closed")
-            self._users += 1
+            self._users.add(use)
             return self._handle
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._closing and not self._users:
-                self._lock.notify_all()
 
     def _checked(self, function: Callable[[int], Any]) -> None:
         """Call a function of the library, and raise its error."""
-        handle = self._enter()
+        use = object()
         try:
-            _abi.check(function(handle))
+            _abi.check(function(self._enter(use)))
         finally:
-            self._leave()
+            self._users.discard(use)
 
     # ---- ops ----
 
-    def _start(self, call: Call, nowait: bool = False) -> Flight:
-        """Start an op. Whatever interrupts this, what the library was given stays in memory."""
-        if nowait:
-            call.op.flags |= OP_NOWAIT
-        flight = Flight(call)
-        handle = self._enter()
+    def _start(self, flight: Flight) -> None:
+        """Start an op. Whatever interrupts this, what the library was given stays in memory, in _pending."""
+        call, use = flight.call, object()
         try:
+            handle = self._enter(use)
             self._sweep()
             # others, such as an event loop, would find a request that the library does not know yet
             with flight.lock:
@@ -203,13 +206,9 @@ class Comm(Collectives):
                     del self._pending[id(flight)]
                     call.release()
                     raise error
-        except BaseException:
-            if id(flight) in self._pending:
-                self._forgotten.append(flight)
-            raise
         finally:
-            self._leave()
-        return flight
+            self._users.discard(use)
+        self.context._see()
 
     def _refusal(self, handle: int, err: int) -> Error:
         """What a call that could not begin returned, with the rank that failed the comm if it has failed."""
@@ -249,34 +248,44 @@ class Comm(Collectives):
             all_ended = oldest is None
 
     def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
-        return Request(self, self._start(call, nowait))
+        if nowait:
+            call.op.flags |= OP_NOWAIT
+        flight = Flight(call)
+        # if a signal's handler raises from now on, it is forgotten
+        request: "Request[Any]" = Request(self, flight)
+        self._start(flight)
+        return request
 
     def _run(self, call: Call) -> Any:
         """Start an op and wait for it."""
-        flight = self._start(call)
+        flight = Flight(call)
         try:
+            self._start(flight)
             self._wait(flight, None)
         except BaseException:
-            if flight.status is None:
-                self._forgotten.append(flight)
+            self._forget(flight)
             raise
         error = flight.error()
         if error is not None:
             raise error
         return flight.call.result
 
+    def _forget(self, flight: Flight) -> None:
+        """The program has dropped it: look for its end when others start. One that the library has not is no more."""
+        if id(flight) in self._pending:
+            self._forgotten.append(flight)
+
     def _wait(self, flight: Flight, timeout: Optional[float]) -> None:
         """Wait until a flight is complete; raises TimeoutError after so many seconds."""
+        use = object()
         try:
-            self._enter()
+            self._enter(use)
+            self._await(flight, timeout)
         except Aborted:
             if flight.status is None:
                 raise
-            return
-        try:
-            self._await(flight, timeout)
         finally:
-            self._leave()
+            self._users.discard(use)
 
     def _await(self, flight: Flight, timeout: Optional[float]) -> None:
         """Context: the handle is in use."""
@@ -285,13 +294,14 @@ class Comm(Collectives):
             now = time.monotonic_ns()
             end = now + SLICE_NS if until is None else min(now + SLICE_NS, until)
             # another thread may be waiting, which has it as long as a slice
-            if flight.lock.acquire(timeout=max(end - now, 0) / 1e9):
-                try:
-                    if flight.status is None:
-                        status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
-                        if status != -errno.EAGAIN:
-                            self._finish(flight, status)
-                finally:
+            got: list[bool] = []
+            try:
+                if take(flight.lock, got, max(end - now, 0) / 1e9) and flight.status is None:
+                    status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
+                    if status != -errno.EAGAIN:
+                        self._finish(flight, status)
+            finally:
+                if True in got:
                     flight.lock.release()
             # only now: without any time it is looked for once
             if flight.status is None and until is not None and time.monotonic_ns() >= until:
@@ -303,12 +313,14 @@ class Comm(Collectives):
 
     def _test(self, flight: Flight) -> None:
         """Finish a flight if it is complete. A closed comm has finished all of its own."""
-        with contextlib.suppress(Aborted):
-            self._enter()
-            try:
-                flight.test()
-            finally:
-                self._leave()
+        use = object()
+        try:
+            self._enter(use)
+            flight.test()
+        except Aborted:
+            pass
+        finally:
+            self._users.discard(use)
         if flight.status is not None:
             self._pending.pop(id(flight), None)
 
@@ -319,12 +331,9 @@ class Comm(Collectives):
         """
         stuck: set[Series] = set()
         unknown = False
+        use = object()
         try:
-            self._enter()
-        except Aborted:
-            # it has finished all
-            return False
-        try:
+            self._enter(use)
             for flight in list(self._pending.values()):
                 if flight.series() in stuck:
                     continue
@@ -337,8 +346,11 @@ class Comm(Collectives):
                     stuck.add(flight.series())
                 # another thread asks about it
                 unknown |= waits is None
+        except Aborted:
+            # it has finished all
+            return False
         finally:
-            self._leave()
+            self._users.discard(use)
         return bool(stuck) or unknown
 
     def _sweep(self, every: bool = False) -> bool:
@@ -484,29 +496,38 @@ class Comm(Collectives):
             # it is the parent's
             self._handle = None
             return
-        with self._lock:
-            if self._closing:
-                return
-            self._closing = True
-            handle = self._handle
-            assert handle is not None
-            if self._users or self._joins:
-                try:
-                    self._lib.torcoll_abort(handle)
-                    self._lock.wait_for(lambda: not self._users)
-                except BaseException:
-                    # a signal: the next call closes it
-                    self._closing = False
-                    raise
-            self._handle = None
-            joins = self._joins
-            # this needs the handle, too
-            self._joins += 1
+        handle = None
+        gone = False
         try:
+            with self._lock:
+                if self._closing:
+                    return
+                self._closing = True
+                handle = self._handle
+                used = self._users or self._joins
+            if used:
+                self._lib.torcoll_abort(handle)
+                self._await_users()
+            with self._lock:
+                joins = self._joins
+                # this needs the handle, too
+                self._joins += 1
+                self._handle = None
+                gone = True
             if joins:
                 self._await_all()
         finally:
-            self._join_ends(handle)
+            if gone:
+                assert handle is not None
+                self._join_ends(handle)
+            elif handle is not None:
+                # a signal: the next call closes it
+                self._closing = False
+
+    def _await_users(self) -> None:
+        """Wait until nobody uses the handle. There are no new ones, and those wait for slices."""
+        while self._users:
+            time.sleep(LEAVE_INTERVAL)
 
     def _await_all(self) -> None:
         """Wait for all ops, which were aborted. Context: the handle is in use."""
@@ -518,7 +539,7 @@ class Comm(Collectives):
         try:
             self._end(handle)
         finally:
-            self.context._leave()
+            self.context._leave(self._use)
 
     def _end(self, handle: int) -> None:
         for flight in list(self._pending.values()):
@@ -571,14 +592,14 @@ def _join(context: Context, make: Callable[[int, Any], Any], comm: Comm, name: s
 
     def call() -> bool:
         out = ctypes.c_void_p()
-        handle = context._enter()
+        use = object()
         try:
-            _abi.check(make(handle, ctypes.byref(out)))
+            _abi.check(make(context._enter(use), ctypes.byref(out)))
         finally:
             if not out.value:
-                context._leave()
+                context._leave(use)
         if out.value:
-            comm._adopt(context, out.value, name)
+            comm._adopt(context, use, out.value, name)
         return bool(out.value)
 
     def undo(joined: bool) -> None:

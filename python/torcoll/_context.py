@@ -6,6 +6,7 @@ nobody uses it any more: a comm, from the beginning of its join on; an event loo
 alloc() that the program still has.
 """
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -84,13 +85,15 @@ class Context:
         self._lib = _abi.load()
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._users = 0
+        self._users: set[object] = set()
         self._closed = False
         self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
         self._kept: list[View] = []
         self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch]" = weakref.WeakKeyDictionary()
         self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Queued]" = weakref.WeakKeyDictionary()
-        self._looking: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
+        # the loops that will look, and whether once more afterwards; and those that were asked to
+        self._looking: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, bool]" = weakref.WeakKeyDictionary()
+        self._asked: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
         handle = ctypes.c_void_p()
         err = self._lib.torcoll_open(ctypes.byref(handle))
         if err == -errno.ENOENT:
@@ -100,17 +103,18 @@ class Context:
 
     # ---- life ----
 
-    def _enter(self) -> int:
-        """Use the handle: it stays open until _leave()."""
+    def _enter(self, use: object) -> int:
+        """Use the handle: it stays open while _users has use, as with Comm._enter()."""
         with self._lock:
             if self._closed or self._handle is None:
                 raise Aborted(errno.ECANCELED, "the context is closed: open another one")
-            self._users += 1
+            self._users.add(use)
             return self._handle
 
-    def _leave(self) -> None:
+    def _leave(self, use: object) -> None:
+        """Where a signal's handler may raise, the use was discarded before, and what is left to do is to close."""
         with self._lock:
-            self._users -= 1
+            self._users.discard(use)
             self._close_unused()
 
     def _close_unused(self) -> None:
@@ -160,11 +164,12 @@ class Context:
         self.close()
 
     def _call(self, function: Callable[[int], T]) -> T:
-        handle = self._enter()
+        use = object()
         try:
-            return function(handle)
+            return function(self._enter(use))
         finally:
-            self._leave()
+            self._users.discard(use)
+            self._leave(use)
 
     # ---- what there is ----
 
@@ -196,24 +201,30 @@ class Context:
         """
         if nbytes <= 0:
             raise ValueError(f"nbytes: {nbytes} bytes are no memory")
-        handle = self._enter()
         address = ctypes.c_void_p()
+        use = object()
+        pid = os.getpid()
         try:
-            _abi.check(self._lib.torcoll_alloc(handle, nbytes, ctypes.byref(address)))
+            _abi.check(self._lib.torcoll_alloc(self._enter(use), nbytes, ctypes.byref(address)))
+            array = (ctypes.c_char * nbytes).from_address(address.value or 0)
+            # at the end of the process the kernel frees it; objects may still use it until then
+            weakref.finalize(array, self._free, use, address, pid).atexit = False
+            return memoryview(array).cast("B")
         except BaseException:
-            self._leave()
+            self._free(use, address, pid)
             raise
-        where = address.value or 0
-        array = (ctypes.c_char * nbytes).from_address(where)
-        # at the end of the process the kernel frees it; objects may still use it until then
-        weakref.finalize(array, self._free, handle, where, os.getpid()).atexit = False
-        return memoryview(array).cast("B")
 
-    def _free(self, handle: int, address: int, pid: int) -> None:
-        """Called when nobody has the memory any more. Ops have it, so none can be running."""
-        if os.getpid() == pid:
-            self._lib.torcoll_free(handle, address)
-            self._leave()
+    def _free(self, use: object, address: ctypes.c_void_p, pid: int) -> None:
+        """Called when nobody has the memory any more; after an exception of alloc(), again.
+
+        Ops have it, so none can be running.
+        """
+        if os.getpid() != pid:
+            return
+        where, address.value = address.value, None
+        if where is not None:
+            self._lib.torcoll_free(self._handle, where)
+        self._leave(use)
 
     def register(self, buffer: Any) -> "Registration":
         """Register the memory of a buffer, so that calls need not pin it. See Registration."""
@@ -268,9 +279,7 @@ class Context:
         if flight.status is not None and not future.done():
             future.set_result(None)
             return future
-        if loop not in self._looking:
-            self._looking.add(loop)
-            loop.call_later(LOOK_INTERVAL, self._look, loop, True)
+        self._look_soon(loop)
         if self._waits_for_slot(comm, flight):
             if loop not in self._queued:
                 self._queued[loop] = {}
@@ -280,14 +289,14 @@ class Context:
 
     def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
         """Whether the library has not started the op yet. While another thread asks about it, perhaps it has not."""
+        use = object()
         try:
-            comm._enter()
+            comm._enter(use)
+            return flight.waits_for_slot(self._lib) is not False
         except Aborted:
             return False
-        try:
-            return flight.waits_for_slot(self._lib) is not False
         finally:
-            comm._leave()
+            comm._users.discard(use)
 
     def _is_stuck(self, comm: "Comm", flight: "Flight") -> bool:
         """Look for the end of an op. Return whether it still waits for a slot."""
@@ -311,20 +320,40 @@ class Context:
             self._queued[loop] = queued
             loop.call_later(max(SLOT_INTERVAL, time.monotonic() - began), self._push, loop)
 
-    def _look(self, loop: "asyncio.AbstractEventLoop", again: bool) -> None:
+    def _see(self) -> None:
+        """Let the loops that watch look at all ops, twice: one was started, perhaps in another thread."""
+        if not self._watched:
+            return
+        with self._lock:
+            for loop in list(self._watched):
+                if loop not in self._asked and not self._looking.get(loop):
+                    # a loop that is closed has nobody to wake
+                    with contextlib.suppress(RuntimeError):
+                        loop.call_soon_threadsafe(self._look_soon, loop)
+                    self._asked.add(loop)
+
+    def _look_soon(self, loop: "asyncio.AbstractEventLoop", again: bool = True, after: float = LOOK_INTERVAL) -> None:
+        """Context: the loop runs in this thread."""
+        with self._lock:
+            self._asked.discard(loop)
+        if loop not in self._looking:
+            loop.call_later(after, self._look, loop)
+        self._looking[loop] = again or self._looking.get(loop, False)
+
+    def _look(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Look at all ops, whether tasks await them or not, while any waits for a slot: they start when others are awaited.
 
-        To start them the library gets the results of others. If it has no ring, the descriptor does not tell of those any
-        more. They may be of ops that were looked at before the last one started: so once more, when none waits, if again.
+        To start them the library gets the results of others, as it may when the program starts one. If it has no ring, the
+        descriptor does not tell of those any more. They may be of ops that were looked at before the last one started: so
+        once more, when none waits, if that was asked for.
         """
-        self._looking.discard(loop)
+        again = self._looking.pop(loop, False)
         if loop not in self._watched or self._closed:
             return
         began = time.monotonic()
         waits = self._reap()
         if waits or again:
-            self._looking.add(loop)
-            loop.call_later(max(LOOK_INTERVAL, 20 * (time.monotonic() - began)), self._look, loop, waits)
+            self._look_soon(loop, waits, max(LOOK_INTERVAL, 20 * (time.monotonic() - began)))
 
     def _begin_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Let a loop watch the descriptor for one more future. Context: the loop runs."""
@@ -370,7 +399,8 @@ class Context:
 
     def _readable(self) -> None:
         """The descriptor polls readable as long as there is a completed op, whoever waits for it."""
-        self._reap()
+        if self._reap():
+            self._see()
 
     def _reap(self) -> bool:
         """Finish all ops that are complete. Return whether any of the others may wait for a slot."""

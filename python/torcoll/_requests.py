@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+
+def take(lock: threading.Lock, got: list[bool], timeout: float = 0) -> bool:
+    """Acquire a lock within that time if it can be. Whether it was is in got, an empty list, too.
+
+    A signal's handler may raise after any call. Here the lock is acquired and that noted in one. Context: a try statement
+    whose finally releases the lock, if True in got, before it calls anything else.
+    """
+    got.extend(map(lock.acquire, (True,), (timeout,)))
+    return got[0]
+
+
 # Of a comm's ops, those that start in order: collectives, or messages to or from a rank.
 Series = tuple[int, int]
 
@@ -71,15 +82,15 @@ class Flight:
 
     def test(self) -> None:
         """Finish it if it is complete, unless another thread is asking about it."""
-        if not self.lock.acquire(blocking=False):
-            return
+        got: list[bool] = []
         try:
-            if self.status is None:
+            if take(self.lock, got) and self.status is None:
                 status = _abi.load().torcoll_test(ctypes.byref(self.request))
                 if status != -errno.EAGAIN:
                     self.finish(status)
         finally:
-            self.lock.release()
+            if True in got:
+                self.lock.release()
 
     def series(self) -> Series:
         """Which of its comm's series it is of."""
@@ -96,15 +107,17 @@ class Flight:
         """
         if self._has_slot:
             return False
-        if not self.lock.acquire(blocking=False):
-            return None
+        got: list[bool] = []
         try:
+            if not take(self.lock, got):
+                return None
             # what the request refers to goes with the op
             self._has_slot = self.status is not None or bool(
                 lib.torcoll_request_algorithm(ctypes.byref(self.request)))
             return not self._has_slot
         finally:
-            self.lock.release()
+            if True in got:
+                self.lock.release()
 
     def error(self) -> Optional[Error]:
         """The exception of an op that failed."""
@@ -162,14 +175,16 @@ class Forgotten:
 
         Another thread that does so is not waited for. Context: the handle of the comm is in use.
         """
-        if not self._lock.acquire(blocking=False):
-            return False
+        got: list[bool] = []
         try:
+            if not take(self._lock, got):
+                return False
             self._sort()
             turn = list(itertools.islice(self._lines, None if every else self.TURN))
             return any([self._sweep_line(comm, series, every) for series in turn])
         finally:
-            self._lock.release()
+            if True in got:
+                self._lock.release()
 
     def _sort(self) -> None:
         """Put those that were dropped into their lines, by when they started."""
@@ -274,8 +289,8 @@ class Request(Generic[T]):
 
     def __del__(self) -> None:
         flight = getattr(self, "_flight", None)
-        if flight is not None and flight.status is None:
-            self._comm._forgotten.append(flight)
+        if flight is not None:
+            self._comm._forget(flight)
 
     def __repr__(self) -> str:
         if self._flight is None:

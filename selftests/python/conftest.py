@@ -10,6 +10,7 @@ import pytest
 
 import torcoll
 from torcoll import _abi, _context
+from torcoll._names import FEATURES
 
 NRS = {"info": 0x00, "ring-setup": 0x02, "region-add": 0x10, "region-del": 0x11, "region-alloc": 0x12, "comm-add": 0x20, "comm-del": 0x21,
        "comm-info": 0x22, "shrink": 0x23, "submit": 0x30, "wait": 0x31, "abort": 0x32, "batch": 0x34}
@@ -104,6 +105,13 @@ def fake() -> Iterator[Fake]:
 def held(fake: Fake) -> None:
     """Ops run until a test completes them."""
     fake.state.hold = True
+
+
+@pytest.fixture
+def one_slot(fake: Fake) -> None:
+    """The module has one, and lets the library queue what it has none for; before a comm."""
+    fake.state.features |= FEATURES["ring"] | FEATURES["try"]
+    fake.state.depth = 1
 
 
 @pytest.fixture

@@ -205,9 +205,9 @@ def test_context__is_used_by_its_comms(fake: Fake) -> None:
         torcoll.Comm(fabric=1, context=context)
     assert comm.split(None) is None
     with comm.dup():
-        assert context._users == 2
+        assert len(context._users) == 2
     comm.close()
-    assert context._users == 0
+    assert context._users == set()
     context.close()
     assert fake.state.contexts == 0
 
@@ -299,7 +299,7 @@ def test_close__ends_ops_while_a_group_is_made(fake: Fake) -> None:
     assert fake.state.comms == 2
     got[0].close()
     other.close()
-    assert fake.state.comms == 0 and comm.context._users == 0
+    assert fake.state.comms == 0 and comm.context._users == set()
 
 
 def test_close__wakes_tasks_while_a_group_is_made(fake: Fake) -> None:
@@ -347,7 +347,7 @@ def test_close__ended_by_a_signal_while_a_group_is_made(fake: Fake, monkeypatch:
     # whoever made the group has left for it
     assert request.test() and fake.state.comms == 1
     got[0].close()
-    assert fake.state.comms == 0 and comm.context._users == 0
+    assert fake.state.comms == 0 and comm.context._users == set()
 
 
 class Closing:
@@ -391,7 +391,7 @@ def test_close__once_where_a_join_ends_before_an_op(fake: Fake, monkeypatch: pyt
     comm.close()
     for thread in threads:
         thread.join()
-    assert lib.closes == 1 and comm.context._users == 1
+    assert lib.closes == 1 and len(comm.context._users) == 1
     got[0].close()
     assert fake.state.comms == 0
 
@@ -465,7 +465,7 @@ def test_close__ended_by_a_signal_is_called_again(fake: Fake, monkeypatch: pytes
         with pytest.raises(torcoll.Aborted):
             comm.allreduce(bytearray(4))
 
-    def interrupt(_: Any) -> bool:
+    def interrupt() -> None:
         raise KeyboardInterrupt
 
     thread = threading.Thread(target=work)
@@ -473,7 +473,7 @@ def test_close__ended_by_a_signal_is_called_again(fake: Fake, monkeypatch: pytes
     while not fake.running():
         time.sleep(0.001)
     with monkeypatch.context() as patch:
-        patch.setattr(comm._lock, "wait_for", interrupt)
+        patch.setattr(comm, "_await_users", interrupt)
         with pytest.raises(KeyboardInterrupt):
             comm.close()
     assert not comm.closed

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Exceptions of signal handlers at every place where Python runs these: nothing is left in use, locked or unknown."""
+
+import itertools
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import torcoll
+from conftest import Fake
+from torcoll._requests import Flight
+
+Work = Callable[[Fake, torcoll.Comm], Any]
+
+
+def in_del(frame: Any) -> bool:
+    """Python tells nobody what a handler raises there."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code is weakref.finalize.__call__.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def interrupted(at: int, work: Callable[[], Any]) -> bool:
+    """Do something, with an exception as the n-th function begins or has returned. Return whether there are so many."""
+    left = at
+
+    def profile(frame: Any, event: str, _: Any) -> None:
+        nonlocal left
+        if event != "c_call" and not in_del(frame):
+            left -= 1
+            if not left:
+                # Python calls this no more
+                raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        work()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(None)
+    return left <= 0
+
+
+class Through:
+    """The library, by functions of Python's, so that their ends count; but what C calls has none."""
+
+    def __init__(self, lib: Any) -> None:
+        self._real = lib
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._real, name)
+        return function if name == "torcoll_prepared_free" else lambda *args: function(*args)
+
+
+def blocking(_: Fake, comm: torcoll.Comm) -> None:
+    comm.allreduce(bytearray(4))
+
+
+def start(_: Fake, comm: torcoll.Comm) -> None:
+    request = comm.iallreduce(bytearray(4))
+    if not request.test():
+        request.wait(timeout=0.2)
+
+
+def forgotten(fake: Fake, comm: torcoll.Comm) -> None:
+    comm.iallreduce(bytearray(4))
+    comm.iallreduce(bytearray(4))
+    comm._sweep(every=True)
+
+
+def asks(_: Fake, comm: torcoll.Comm) -> None:
+    request = comm.iallreduce(bytearray(4))
+    flight = request._flight
+    assert flight is not None
+    comm.context._waits_for_slot(comm, flight)
+    comm.context._readable()
+    comm.info()
+    comm.context.info()
+
+
+def memory(_: Fake, comm: torcoll.Comm) -> None:
+    comm.context.alloc(4096)
+
+
+def batch(_: Fake, comm: torcoll.Comm) -> None:
+    with comm.batch() as batch:
+        requests = [batch.add("allreduce", bytearray(4)) for _ in range(2)]
+    for request in requests:
+        request.wait()
+
+
+def prepared(_: Fake, comm: torcoll.Comm) -> None:
+    with comm.prepare("allreduce", bytearray(4)) as call:
+        call.start()
+        call()
+
+
+@pytest.mark.parametrize("work", [blocking, start, forgotten, asks, memory, batch, prepared])
+def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
+    flights: list[Flight] = []
+    begin = Flight.__init__
+
+    def made(flight: Flight, *args: Any, **kwargs: Any) -> None:
+        flights.append(flight)
+        begin(flight, *args, **kwargs)
+
+    for at in itertools.count(1):
+        comm = torcoll.Comm("test", fabric=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(comm, "_lib", Through(comm._lib))
+            patch.setattr(comm.context, "_lib", Through(comm.context._lib))
+            patch.setattr(Flight, "__init__", made)
+            some = interrupted(at, lambda: work(fake, comm))
+        assert not comm._users, at
+        assert not comm._forgotten._lock.locked(), at
+        assert not any(flight.lock.locked() for flight in comm._pending.values()), at
+        flights.clear()
+        comm._sweep(every=True)
+        assert not comm._pending, at
+        closing = threading.Thread(target=comm.close, daemon=True)
+        closing.start()
+        closing.join(10)
+        assert not closing.is_alive() and not fake.state.comms, at
+        assert not comm.context._users and not fake.state.regions, at
+        if not some:
+            break
+    assert at > 10
