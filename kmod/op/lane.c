@@ -167,11 +167,10 @@ void tor_slots_recycle(struct tor_entry *entry)
 {
 	struct tor_slot *slot = entry->retired;
 	unsigned long visited = tor_turn_end(&slot->op);
-	u32 i;
 
 	entry->retired = slot->next_retired;
-	for_each_set_bit(i, &visited, slot->series->channels) {
-		struct tor_lane *lane = &slot->lane[i];
+	for (; visited; visited &= visited - 1) {
+		struct tor_lane *lane = &slot->lane[__ffs(visited)];
 
 		spin_lock(&lane->lock);
 		tor_chan_recycle(&entry->ctx, &lane->chan);

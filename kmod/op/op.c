@@ -194,10 +194,9 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest)
 static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, unsigned long lanes)
 {
 	bool works = false;
-	u32 i;
 
-	for_each_set_bit(i, &lanes, slot->series->channels) {
-		struct tor_lane *lane = &slot->lane[i];
+	for (; lanes; lanes &= lanes - 1) {
+		struct tor_lane *lane = &slot->lane[__ffs(lanes)];
 
 		spin_lock(&lane->lock);
 		tor_chan_start(&entry->ctx, &lane->chan);
