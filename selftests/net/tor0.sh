@@ -62,8 +62,9 @@ tcp()
 	iperf "$2" "$3" "$work/$1" -n "$(up_to 32M)" "${@:4}" || return
 	jq -r '"\(.end.sum_sent.bits_per_second / 1e6 | floor) Mbit/s, \(.end.sum_sent.retransmits) retransmitted"' \
 		"$work/$1"
-	# the last of what is on its way when the client ends is not counted
-	(($(iperf_received "$work/$1") >= $(up_to_bytes) * 3 / 4))
+	# what is still in the buffers of sender and receiver when the client ends is not counted: 4 and 6 MB at most
+	echo "$(iperf_received "$work/$1") bytes received"
+	(($(iperf_received "$work/$1") >= $(up_to_bytes) / 2))
 }
 
 up_to_bytes()
