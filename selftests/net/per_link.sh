@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 900
+# timeout: 1200
 # takes: 230
 #
 # Two cables per direction: frames are spread over both, each has a state of its own, and one of them may go down, be slow or
