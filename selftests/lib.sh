@@ -343,6 +343,23 @@ counters()
 		jq -n --arg name "$1" '[inputs | .. | objects | .[$name]? | numbers] | add // 0'
 }
 
+# without_frames COMMAND...: it succeeds, and node 0 sends nothing but hellos meanwhile. That a link was down for a moment is news,
+# which all nodes are sent, but not each of three times.
+without_frames()
+{
+	local i before sent
+
+	for i in 1 2 3; do
+		wait_for 30 nothing_charged || return
+		before=$(counter 0 tx_frames)
+		"$@" || return
+		sent=$(($(counter 0 tx_frames) - before))
+		echo "$sent frames"
+		((sent)) || return 0
+	done
+	return 1
+}
+
 # fabric_on DEVICE-0 DEVICE-1: a ring of two on these.
 fabric_on()
 {

@@ -358,15 +358,16 @@ last_words()
 late_output()
 {
 	marker=none
-	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
-	(exec 9<"$work/pipe" && sleep 2.5 && exec cat <&9) >"$work/out" &
+	rm -f "$work/pipe" "$work/trapped" "$work/killed" && mkfifo "$work/pipe" || return
+	(exec 9<"$work/pipe" && wait_for 60 test -e "$work/killed" && sleep 0.5 && exec cat <&9) >"$work/out" &
 	reader=$!
-	build/bin/torcollrun --ssh "$work/ssh" -H a bash -c 'trap "echo last words; exit 0" TERM; sleep 100 & wait' \
-		>"$work/pipe" 2>"$work/err" &
+	# shellcheck disable=SC2016
+	build/bin/torcollrun --ssh "$work/ssh" -H a \
+		bash -c 'trap "echo last words; exit 0" TERM; : >"$RUN_WORK/trapped"; sleep 100 & wait' >"$work/pipe" 2>"$work/err" &
 	pid=$!
 	head -c 65536 /dev/zero >"$work/pipe"
-	sleep 2
-	kill "$pid" && ended_with 143 && wait "$reader" && grep -qa 'last words$' "$work/out"
+	wait_for 30 test -e "$work/trapped"
+	kill "$pid" && : >"$work/killed" && ended_with 143 && wait "$reader" && grep -qa 'last words$' "$work/out"
 }
 
 cat >"$work/lingers" <<'SSH'
@@ -390,9 +391,9 @@ unread_words()
 	(exec 9<"$work/pipe" && exec sleep 100) &
 	reader=$!
 	# more than a pipe holds, of which the agent wrote less
-	build/bin/torcollrun --ssh "$work/ssh" -H a --timeout 2 seq 7000 >"$work/pipe" 2>"$work/err" &
+	build/bin/torcollrun --ssh "$work/ssh" -H a --timeout 5 seq 7000 >"$work/pipe" 2>"$work/err" &
 	pid=$!
-	unread_ends 124 && grep -qx 'torcollrun: what the ranks wrote was not read after 2 s' "$work/err"
+	unread_ends 124 && grep -qx 'torcollrun: what the ranks wrote was not read after 5 s' "$work/err"
 }
 
 # Nobody reads stdout any more, and who has stderr does not read the last words either.

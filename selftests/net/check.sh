@@ -64,10 +64,27 @@ job()
 	check "$1__no_job_hangs" job_ends "$1" "$2" "${3-}"
 }
 
+# within NAME SECONDS COMMAND...: as eventually, of what one look in a few may miss on a busy machine, where each takes long: eight
+# looks at least.
+within()
+{
+	local name=$1 end=$((SECONDS + $2)) looks
+
+	shift 2
+	for ((looks = 1; ; looks++)); do
+		"$@" >"$work/look" && ok "$name" && return
+		((looks < 8 || SECONDS < end)) || break
+		sleep 0.05
+	done
+	not_ok "$name" "not in $looks looks: $*"
+	diag <"$work/look"
+	return 1
+}
+
 # fault NAME PATTERN: links take a moment to notice. Ten seconds is what it may take; on a busy machine all takes longer.
 fault()
 {
-	eventually "$1__is_named" 60 found "$2"
+	within "$1__is_named" 60 found "$2"
 	diag "$1: named after $took ms"
 }
 
@@ -79,7 +96,7 @@ flaps()
 
 repaired()
 {
-	eventually "$1__nothing_after_repair" "${2:-60}" nothing_wrong
+	within "$1__nothing_after_repair" "${2:-60}" nothing_wrong
 }
 
 # shape NODE DEVICE [WORD]...: what leaves there, by netem beside the rate.
@@ -166,28 +183,55 @@ if ((TORCOLL_SLOW > 1)); then
 	skip faults "on slow kernels: minutes for each"
 	finish
 fi
-# nothing_wrong_by qualify|check: three times in a row, with cables as fast as the guest.
-nothing_wrong_by()
+# look check|qualify: what of all is not good, a line each: a cable by its ends, whichever comes first; something else in its words.
+look()
 {
-	for _ in 1 2 3; do
-		case $1 in
-		check)		nothing_wrong ;;
-		qualify)	node "$observer" torcollctl qualify all >"$work/out" 2>&1 && grep -q ' 32 good, 0 slow, 0 BAD$' "$work/out" ;;
-		esac || { cat "$work/out"; return 1; }
+	local line ends
+
+	case $1 in
+	check)		nothing_wrong && return ;;
+	qualify)	node "$observer" torcollctl qualify all >"$work/out" 2>&1 && grep -q ' 32 good, 0 slow, 0 BAD$' "$work/out" && return
+			grep -E '^(slow|BAD) ' "$work/out" || cat "$work/out" ;;
+	esac >"$work/said"
+	[[ -s $work/said ]] || echo "no words" >"$work/said"
+	while IFS= read -r line; do
+		ends=$(grep -oE '[^ ]+:d[01][pm]( \(node [0-9]+\))?' <<<"$line" | head -n 2 | sort | tr '\n' ' ')
+		echo "${ends:-${line//[0-9]/}}"
+	done <"$work/said" | sort -u
+}
+
+# hardly_ever_wrong check|qualify: on a busy machine some cable or other looks slow in one look of a few. What is really wrong, or
+# said to be without a reason, is so in each: of nine looks none is named in more than four, and two at least name nothing.
+hardly_ever_wrong()
+{
+	local i said quiet=0 most=0
+
+	rm -f "$work/looks"
+	for ((i = 1; i <= 9; i++)); do
+		said=$(look "$1")
+		if [[ -z $said ]]; then
+			quiet=$((quiet + 1))
+		else
+			echo "$said" >>"$work/looks"
+			most=$(sort "$work/looks" | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
+			echo "look $i: $said"
+		fi
+		((most < 5 && i - quiet < 8)) || return 1
+		((most + 9 - i >= 5 || quiet < 2)) || return 0
 	done
 }
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
-eventually unshaped__nothing_is_said 60 nothing_wrong
-check unshaped__nothing_by_check one_of 3 nothing_wrong_by check
-check unshaped__nothing_by_qualify one_of 3 nothing_wrong_by qualify
+within unshaped__nothing_is_said 60 nothing_wrong
+check unshaped__nothing_by_check hardly_ever_wrong check
+check unshaped__nothing_by_qualify hardly_ever_wrong qualify
 tbf 5 d0p 20mbit
 fault one_is_shaped ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [12][0-9] Mbit/s, the other cables'
 check cables__have_a_rate all_cables
 node 0 torcollctl tune save "$work/rates"
-eventually healthy__nothing_is_said 60 nothing_wrong
+within healthy__nothing_is_said 60 nothing_wrong
 eventually show__whole_fabric 30 shows_all
 eventually top__once 30 top_once
 
@@ -222,7 +266,7 @@ tbf 5 d0p "$rate"
 repaired damage
 
 check flapping__happens flap
-eventually flapping__is_named 60 flaps ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) goes up and down'
+within flapping__is_named 60 flaps ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) goes up and down'
 job flapping 0
 repaired flapping 120
 

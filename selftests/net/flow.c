@@ -29,6 +29,8 @@
 
 #define NUMBERS_MAX	(1U << 20)
 #define AN_EARLY_ONE	10
+#define AFTER		(NS_PER_S / 2)
+#define PATIENCE	(5 * NS_PER_S)
 
 struct datagram {
 	char magic[8];
@@ -195,10 +197,14 @@ int main(int argc, char **argv)
 		if (sent == 2 * AN_EARLY_ONE)
 			print_way();
 	}
-	/* the last ones */
-	for (end = now_ns() + NS_PER_S / 2; now_ns() < end; poll(NULL, 0, 20))
+	/* the last ones, until all are there, and then those that come again */
+	end = now_ns();
+	for (uint64_t now = end; now < end + AFTER || (tally.received < sent && now < end + PATIENCE);
+	     now = now_ns()) {
+		poll(NULL, 0, 20);
 		receive(rx, &tally);
-	blind += cables_read(&cables, saw, NULL);
+		blind += cables_read(&cables, saw, NULL);
+	}
 	printf("sent %u received %u duplicates %u late %u longest %llu loops %u hops %u blind %u\n",
 	       sent, tally.received, tally.duplicates, tally.late,
 	       (unsigned long long)longest_ms(sent), loops, most_hops(sent), blind);

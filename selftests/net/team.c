@@ -434,6 +434,15 @@ static int left(void)
 	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
 }
 
+/* It leaves when the others of its node wait for it, and nobody else of it can be late. */
+static int left_waited_for(void)
+{
+	/* the launcher's time limit is the test's */
+	while (rank == 4 && number_shown("running") != 2)
+		usleep(10000);
+	return left();
+}
+
 /* Ranks are those of the comm, whatever seats they have. */
 static int left_apart(void)
 {
@@ -730,6 +739,7 @@ static const struct {
 	{ "one_missing", one_missing },
 	{ "refused_shrink", refused_shrink },
 	{ "left", left },
+	{ "left_waited_for", left_waited_for },
 	{ "left_apart", left_apart },
 	{ "other_order", other_order },
 	{ "mismatch_here", mismatch_here },

@@ -62,8 +62,9 @@ tcp()
 	iperf "$2" "$3" "$work/$1" -n "$(up_to 32M)" "${@:4}" || return
 	jq -r '"\(.end.sum_sent.bits_per_second / 1e6 | floor) Mbit/s, \(.end.sum_sent.retransmits) retransmitted"' \
 		"$work/$1"
-	# the last of what is on its way when the client ends is not counted
-	(($(iperf_received "$work/$1") >= $(up_to_bytes) * 3 / 4))
+	# what is still in the buffers of sender and receiver when the client ends is not counted: 4 and 6 MB at most
+	echo "$(iperf_received "$work/$1") bytes received"
+	(($(iperf_received "$work/$1") >= $(up_to_bytes) / 2))
 }
 
 up_to_bytes()
@@ -401,7 +402,7 @@ traced()
 	[[ $i == 4 && $n == 10 ]]
 }
 
-# Captures in the background, which end when echoes have been answered, and the last answer was written.
+# Captures in the background, which end when echoes have been answered, and all was written.
 capture_echoes()
 {
 	local captures=() dev
@@ -414,14 +415,14 @@ capture_echoes()
 		wait_for 20 grep -q 'listening on' "$work/$dev.err" || return
 	done
 	reaches 0 10 -c 3 -i 0.2
-	wait_for 20 all_captured
+	wait_for 60 all_captured
 	kill "${captures[@]}"
 	wait "${captures[@]}"
 }
 
 all_captured()
 {
-	(($(plain_echoes 'echo reply') == 3))
+	(($(plain_echoes 'echo reply') == 3)) && (($(dissected_echoes 8) == 3))
 }
 
 plain_echoes()
@@ -491,7 +492,7 @@ fi
 check ping__every_pair pairs_ping 4
 check ping__every_pair_by_ipv6 pairs_ping 6
 check ping__of_all_sizes sizes
-check ping__group_of_all_nodes group_answers
+check ping__group_of_all_nodes one_of 3 group_answers
 
 check iperf3__one_hop tcp one 0 1
 check iperf3__four_hops tcp four 0 10

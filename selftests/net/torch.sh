@@ -31,6 +31,7 @@ fi
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
+export CUT=$work/cut
 
 # went CASE HOW RANKS: so many ranks end in that way, and the others as they must.
 went()
@@ -58,11 +59,11 @@ nothing_left()
 	[[ $(node 0 torcollctl -j comm show) == "[]" ]] && nothing_charged
 }
 
-# While steps go on, so that the case sees it.
+# While steps go on, which do until some have been made after it.
 cut_a_cable()
 {
 	wait_for 900 grep -q '^note: steps' "$work/said" && sleep 1 && node 0 ip link set d0p down &&
-		! grep '^right cut ' "$work/said" && : >"$work/cut"
+		! grep '^right cut ' "$work/said" && : >"$CUT"
 }
 
 cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced sparse_sums embedding
@@ -83,7 +84,7 @@ $python -X faulthandler selftests/torch/torch_ranks.py "${cases[@]}" 2>&1 | tee 
 # it has cut, unless the ranks did not come so far
 kill $cutter 2>/dev/null
 wait $cutter
-[[ " ${cases[*]} " != *" cut "* ]] || check cut__in_the_midst test -e "$work/cut"
+[[ " ${cases[*]} " != *" cut "* ]] || check cut__in_the_midst test -e "$CUT"
 for name in "${cases[@]}"; do
 	if [[ $name == killed ]]; then
 		check right__killed went killed right 3

@@ -412,12 +412,18 @@ def mismatch(comm: torcoll.Comm) -> None:
 
 
 def late(comm: torcoll.Comm) -> None:
-    """Rank 3 does not call; rank 0's deadline passes."""
+    """Rank 3 does not call; rank 0's deadline passes, which begins when the others say that they have called."""
     try:
         if comm.rank == 3:
             comm.recv(bytearray(1), 0)
+        elif comm.rank:
+            request = comm.ibarrier()
+            comm.send(bytes(1), 0)
+            request.wait()
         else:
-            comm.barrier(timeout=1.0 if comm.rank == 0 else None)
+            for source in 1, 2:
+                comm.recv(bytearray(1), source)
+            comm.barrier(timeout=1.0)
     except torcoll.Timeout as e:
         assert comm.rank == 0 and e.rank == 3, e
         return

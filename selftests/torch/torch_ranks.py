@@ -567,15 +567,17 @@ def compressed() -> None:
 
 
 def cut() -> None:
-    """Steps go on while a cable is cut: selftests/net/torch.sh cuts it when it reads that they do."""
-    begin = time.monotonic()
+    """Steps go on while a cable is cut: selftests/net/torch.sh cuts it when it reads that they do, and then makes the file CUT."""
+    begin, after = time.monotonic(), 0
     if dist.get_rank() == 0:
         print("note: steps", flush=True)
     while True:
         x = mine(20000)
         dist.all_reduce(x)
         same(x, every(20000).sum(0))
-        end = torch.tensor([time.monotonic() - begin > 6])
+        after += os.path.exists(os.environ["CUT"])
+        # that there was no cut, the script sees
+        end = torch.tensor([after > 20 or time.monotonic() - begin > 200])
         dist.broadcast(end, 0)
         if end:
             return
@@ -620,20 +622,26 @@ def tags() -> None:
 
 
 def late() -> None:
-    """Rank 3 does not call; the group's timeout passes. Where it passes first, rank 3 is named; the others learn who gave up."""
-    group = dist.new_group(timeout=datetime.timedelta(seconds=2))
+    """Rank 3 does not call; rank 0's timeout passes, which begins when the others say that they have called. They learn who gave up."""
+    group = dist.new_group()
     said, all_said = "", [""] * dist.get_world_size()
-    if dist.get_rank() == 3:
-        time.sleep(8)
-    else:
-        try:
-            dist.barrier(group)
-        except RuntimeError as e:
-            said = str(e)
-        assert said
+    try:
+        if dist.get_rank() == 0:
+            for source in 1, 2:
+                dist.recv(torch.zeros(1), source)
+            options = dist.BarrierOptions()
+            options.timeout = datetime.timedelta(seconds=2)
+            group.barrier(options).wait()
+        elif dist.get_rank() < 3:
+            work = dist.barrier(group, async_op=True)
+            dist.send(torch.zeros(1), 0)
+            work.wait()
+    except RuntimeError as e:
+        said = str(e)
     # the world is another comm
     dist.all_gather_object(all_said, said)
-    assert any("rank 3" in one and "the timeout passed" in one for one in all_said), all_said
+    assert "rank 3" in all_said[0] and "the timeout passed" in all_said[0], all_said
+    assert all("rank 0" in one for one in all_said[1:3]), all_said
 
 
 def absent() -> None:
