@@ -56,9 +56,11 @@ typedef int64_t s64;
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 /* programs have one thread here; the order is kept nevertheless */
-#define smp_mb__after_atomic()	atomic_thread_fence(memory_order_seq_cst)
-#define smp_rmb()		atomic_thread_fence(memory_order_acquire)
 #define smp_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
+/* the same */
+#define smp_rmb()		atomic_thread_fence(memory_order_acquire)
+/* the same */
+#define smp_mb__after_atomic()	atomic_thread_fence(memory_order_seq_cst)
 /* an annotation for KCSAN, which the kernel has */
 #define data_race(x)		(x)
 
@@ -132,9 +134,13 @@ static inline void atomic_set(atomic_t *v, int i)
 	atomic_store_explicit(&v->counter, i, memory_order_relaxed);
 }
 
+/* Fully ordered, which is more than C means by it. */
 static inline int atomic_add_return(int i, atomic_t *v)
 {
-	return atomic_fetch_add(&v->counter, i) + i;
+	int sum = atomic_fetch_add(&v->counter, i) + i;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	return sum;
 }
 
 static inline void atomic_or(int i, atomic_t *v)

@@ -269,8 +269,12 @@ void tor_lanes_stop(struct tor_group *group)
 			hrtimer_cancel(&series->lanes[i].timer);
 		for (i = 0; i < group->comm.depth; i++)
 			cancel_work_sync(&series->slot[i].work);
-		for (i = 0; i < tor_series_lanes(series); i++)
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			/* a call that was just starting may be taking it apart, too */
+			spin_lock_bh(&series->lanes[i].lock);
 			tor_chan_destroy(&series->lanes[i].chan);
+			spin_unlock_bh(&series->lanes[i].lock);
+		}
 	}
 }
 

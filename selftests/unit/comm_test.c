@@ -313,7 +313,9 @@ static void mismatch(bool past)
 	}
 	memset(&op_of_2, 0, sizeof(op_of_2));
 	op_of_2.seq = past ? 7 + comm.depth : 7;
-	*(past ? &op_of_2.past : &op_of_2.stated) = other;
+	op_of_2.turn.before[1].seq = past ? 7 : 0;
+	op_of_2.turn.before[1].digest = past ? 0xbbbb : 0;
+	*(past ? &op_of_2.turn.before[1].stated : &op_of_2.stated) = other;
 
 	tor_comm_mismatch(&ctx, &side[1], 7, &one, 0xaaaa, 2, 0xbbbb);
 	assert_int_equal(atomic_read(&side[1].explained), TOR_EXPLAINED_HALF);

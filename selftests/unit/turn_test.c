@@ -234,6 +234,27 @@ static void tor_turn_end__invites_those_who_wait(void **state)
 	assert_int_equal(turn(7), BIT(0));
 }
 
+static void tor_turn__wraps_around(void **state)
+{
+	u32 seq = 1, i;
+
+	(void)state;
+	comm.depth = 1;
+	atomic_set(&op.turn.number, ~0U - 3);
+	for (i = 0; i < CHANNELS; i++)
+		chan[i].turn = ~0U - 3;
+	for (; seq < 5; seq++) {
+		begin(seq);
+		assert_int_equal(chan[0].seq, seq);
+		end();
+		assert_int_equal(chan[0].seq, seq + 1);
+		assert_int_equal(chan[0].past, op.digest);
+		assert_int_equal(tor_chan_past_call(&chan[0])->count, op.stated.count);
+	}
+	tor_chan_follow(&ctx, &chan[1]);
+	assert_int_equal(chan[1].seq, seq);
+}
+
 /* --- frames and turns at the same time --- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -309,6 +330,7 @@ int main(void)
 		TEST(tor_chan_follow__compares_what_came_early),
 		TEST(tor_turn_end__drops_what_came_early),
 		TEST(tor_turn_end__invites_those_who_wait),
+		TEST(tor_turn__wraps_around),
 		TEST(tor_turn__beside_frames),
 	};
 

@@ -261,12 +261,16 @@ u32 tor_comm_to_tell(const struct tor_comm *comm, u32 round, u32 i)
  * Return the call that is op @seq, whose slot is @op; NULL if it is forgotten
  * or not made yet.
  */
-static const struct tor_wire_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
-					      u32 seq)
+static const struct tor_wire_call *find_call(const struct tor_op *op, u32 seq)
 {
+	u32 i;
+
 	if (op->seq == seq)
 		return &op->stated;
-	return op->seq == seq + comm->depth ? &op->past : NULL;
+	for (i = 0; i < ARRAY_SIZE(op->turn.before); i++)
+		if (op->turn.before[i].digest && op->turn.before[i].seq == seq)
+			return &op->turn.before[i].stated;
+	return NULL;
 }
 
 static bool is_message(const struct tor_wire_call *call)
@@ -313,7 +317,7 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 		if (call->collective || !speaks_for(comm, call->rank, other))
 			continue;
 		op = slot_opposite(comm, call->rank, other, abort->op);
-		called = op ? find_call(comm, op, abort->op) : NULL;
+		called = op ? find_call(op, abort->op) : NULL;
 		if (called)
 			*call = *called;
 		return call->collective;

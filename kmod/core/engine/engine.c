@@ -30,11 +30,11 @@ void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 			    u32 digest)
 {
-	struct tor_op *op = chan->op;
+	struct tor_comm *comm = chan->op->comm;
 
-	if (!chan->past || seq != chan->seq - op->comm->depth || digest == chan->past)
+	if (!chan->past || seq != chan->seq - comm->depth || digest == chan->past)
 		return false;
-	tor_comm_mismatch(ctx, op->comm, seq, &op->past, chan->past, rank, digest);
+	tor_comm_mismatch(ctx, comm, seq, tor_chan_past_call(chan), chan->past, rank, digest);
 	return true;
 }
 

@@ -196,7 +196,9 @@ struct tor_begun {
  * @used: bit per channel of its plan, if it has begun
  * @marked: bit per channel that turns visit though they do not use it: it may
  *	have something for one of them
- * @before: by n % 2, what the channels of the op before the nth remember of it
+ * @before: by n % 2, what is remembered of the op before the nth: @seq, @digest,
+ *	and @stated as of struct tor_op. For a channel it is valid while that is
+ *	locked and has followed
  *
  * A channel's own number is that of the turn that it has followed.
  */
@@ -205,8 +207,10 @@ struct tor_turn {
 	u32 used;
 	atomic_t marked;
 	struct {
+		u32 seq;
 		u32 digest;
 		bool own_lengths;
+		struct tor_wire_call stated;
 	} before[2];
 };
 
@@ -218,7 +222,6 @@ struct tor_turn {
  * @seq: number of the op in its comm that is running here
  * @call: the call; its counts are valid while the op runs
  * @stated: what other ranks are told of it if they have called something else
- * @past: the same of the previous call in this slot
  * @plan: kept until a different call is made here
  * @plans: number of plans made so far
  * @begun: input of @plan
@@ -250,7 +253,6 @@ struct tor_op {
 	u32 digest;
 	struct tor_call call;
 	struct tor_wire_call stated;
-	struct tor_wire_call past;
 	struct tor_begun begun;
 	u64 plans;
 	struct tor_plan plan;
@@ -659,9 +661,9 @@ u32 tor_op_digest(const struct tor_call *call);
  *
  * The caller then sets data, vector (if plan.shape.vectors exceeds 1), temp
  * (tor_op_temp_bytes()) and deadline, calls tor_input_begin() if required, and
- * calls tor_chan_start() on each channel: first on those that the plan does not
- * have (plan.shape.channels on), since the op can finish and its slot serve
- * another op as soon as all others are started.
+ * calls tor_turn_begin(), and tor_chan_start() on the channels that this returns:
+ * first on those that the plan does not have (plan.shape.channels on), since the op
+ * can finish and its slot serve another op as soon as all others are started.
  *
  * Return: 0, or a negative errno with nothing relevant changed.
  */
@@ -717,6 +719,12 @@ u32 tor_turn_begin(struct tor_op *op);
  * that may begin.
  */
 u32 tor_turn_end(struct tor_op *op);
+
+/* Return the call before the one that @chan serves, what others are told of it. */
+static inline const struct tor_wire_call *tor_chan_past_call(const struct tor_chan *chan)
+{
+	return &chan->op->turn.before[chan->turn / 2 % 2].stated;
+}
 
 /* Serve the op of the slot's present turn; for channels that others visit. */
 void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan);

@@ -66,8 +66,8 @@ static const struct tor_wire_call *called_as(const struct tor_chan *chan,
 		return &other->op->stated;
 	}
 	*digest = other->past;
-	return other->past && other->seq == chan->seq + chan->op->comm->depth ? &other->op->past :
-										NULL;
+	return other->past && other->seq == chan->seq + chan->op->comm->depth ?
+		       tor_chan_past_call(other) : NULL;
 }
 
 /*

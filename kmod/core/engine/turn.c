@@ -41,6 +41,8 @@ u32 tor_turn_end(struct tor_op *op)
 	/* those who read about the turn before the last find that it is over */
 	WRITE_ONCE(turn->before[next % 2].digest, op->digest);
 	WRITE_ONCE(turn->before[next % 2].own_lengths, op->own_lengths);
+	turn->before[next % 2].seq = op->seq;
+	turn->before[next % 2].stated = op->stated;
 	atomic_add_return(1, &turn->number);
 	return turn->used | atomic_read(&turn->marked);
 }
@@ -93,17 +95,12 @@ static struct turn_read turn_read(const struct tor_chan *chan)
 static void chan_renew(struct tor_ctx *ctx, struct tor_chan *chan, u32 turns,
 		       const struct turn_read *r)
 {
-	struct tor_op *op = chan->op;
-
 	if (unlikely(!tor_chan_is_clear(chan)))
 		tor_chan_clear(chan, false);
-	/* every channel would write the same; the first is always used */
-	if (!chan->index)
-		op->past = op->stated;
 	chan->turn = r->number & ~1U;
 	chan->past = r->past;
 	chan->past_own_lengths = r->past_own_lengths;
-	chan->seq += turns * op->comm->depth;
+	chan->seq += turns * chan->op->comm->depth;
 	chan->state = TOR_CHAN_IDLE;
 	chan->round = 0;
 	chan->entered = false;
@@ -118,7 +115,8 @@ void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	chan_mark(chan);
 	r = turn_read(chan);
-	turns = r.number / 2 - chan->turn / 2;
+	/* numbers may wrap around */
+	turns = (r.number - (chan->turn & ~1U)) / 2;
 	if (turns)
 		chan_renew(ctx, chan, turns, &r);
 	if (r.number % 2 && !r.used && chan->turn != r.number) {
