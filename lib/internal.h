@@ -277,7 +277,7 @@ void torcoll__ring_forget_comm(const struct torcoll_comm *comm);
 
 /*
  * Release entries that are nobody's, so that they do not keep the file readable, and
- * have free places be for ops without one.
+ * offer free places to ops without one.
  */
 void torcoll__ring_pass(struct torcoll *t);
 

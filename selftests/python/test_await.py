@@ -105,9 +105,6 @@ def test_await__for_a_slot_fails_behind_another_comm(fake: Fake, one_slot: None,
             await asyncio.sleep(0.001)
         assert await other == b"****" and not comm.context._queued
 
-    async def _wait(request: Any) -> Any:
-        return await request
-
     asyncio.run(main())
 
 
@@ -148,6 +145,19 @@ async def idle(comm: torcoll.Comm) -> None:
         await asyncio.sleep(0.001)
 
 
+async def _wait(request: Any) -> Any:
+    return await request
+
+
+async def both_run(fake: Fake, comm: torcoll.Comm) -> None:
+    """The second op has started, by itself, and nobody looks any more."""
+    end = time.monotonic() + 10
+    while fake.running() == 1:
+        assert time.monotonic() < end
+        await asyncio.sleep(0.001)
+    await idle(comm)
+
+
 def test_await__others_start(fake: Fake, one_slot: None, comm: torcoll.Comm) -> None:
     """What waits for a slot, which is free without an event, while a task awaits another op."""
 
@@ -158,18 +168,11 @@ def test_await__others_start(fake: Fake, one_slot: None, comm: torcoll.Comm) -> 
         await asyncio.sleep(0)
         assert fake.running() == 1
         fake.state.depth = 2
-        end = time.monotonic() + 10
-        while fake.running() == 1:
-            assert time.monotonic() < end
-            await asyncio.sleep(0.001)
         # it stops, soon, though the task waits on
-        await idle(comm)
+        await both_run(fake, comm)
         assert not awaited.done()
         fake.complete(2)
         assert await awaited == await second
-
-    async def _wait(request: Any) -> Any:
-        return await request
 
     asyncio.run(main())
 
@@ -192,17 +195,10 @@ def test_await__later_ones_start(fake: Fake, one_slot: None, comm: torcoll.Comm,
         assert fake.running() == 1
         # which is no event
         fake.state.depth = 2
-        end = time.monotonic() + 10
-        while fake.running() == 1:
-            assert time.monotonic() < end
-            await asyncio.sleep(0.001)
-        await idle(comm)
+        await both_run(fake, comm)
         assert not awaited.done()
         fake.complete(2)
         assert await awaited == await second
-
-    async def _wait(request: Any) -> Any:
-        return await request
 
     prepared = comm.prepare("allreduce", bytearray(4))
     asyncio.run(main())
@@ -223,9 +219,6 @@ def test_await__start_gets_its_result(fake: Fake, one_slot: None, comm: torcoll.
         assert await asyncio.wait_for(awaited, 10) == b"****"
         fake.complete()
         assert await second == b"****"
-
-    async def _wait(request: Any) -> Any:
-        return await request
 
     asyncio.run(main())
     assert fake.calls("ring-setup") == 1
@@ -258,9 +251,6 @@ def test_await__looks_twice_after_each(fake: Fake, comm: torcoll.Comm, monkeypat
         fake.complete(2)
         assert await asyncio.gather(*awaited) == [b"****"] * 2
 
-    async def _wait(request: Any) -> Any:
-        return await request
-
     asyncio.run(main())
 
 
@@ -289,9 +279,6 @@ def test_await__without_a_ring(fake: Fake, one_slot: None, comm: torcoll.Comm, m
         while not fake.complete():
             await asyncio.sleep(0.001)
         assert await second == b"****"
-
-    async def _wait(request: Any) -> Any:
-        return await request
 
     asyncio.run(main())
     assert fake.calls("ring-setup") == 1
@@ -361,9 +348,6 @@ def test_await__for_a_slot_of_a_comm_that_is_closed(fake: Fake, monkeypatch: pyt
         await asyncio.sleep(0.01)
         assert not context._queued
 
-    async def _wait(request: Any) -> Any:
-        return await request
-
     asyncio.run(main())
     assert closing.is_set() and not late
 
@@ -398,9 +382,6 @@ def test_await__while_the_context_is_closed(fake: Fake, where: str) -> None:
         for fd in (reader, writer, device):
             os.close(fd)
 
-    async def _wait(request: Any) -> Any:
-        return await request
-
     asyncio.run(main())
 
 
@@ -422,9 +403,6 @@ def test_await__cancelled_task_leaves_the_op(fake: Fake, comm: torcoll.Comm) -> 
             await asyncio.wait_for(_wait(request), 0.02)
         assert not request.test() and not comm.context._watched
         fake.complete()
-        return await request
-
-    async def _wait(request: Any) -> Any:
         return await request
 
     assert asyncio.run(main()) == b"****"
@@ -457,9 +435,6 @@ def test_await__loop_that_is_gone(fake: Fake, comm: torcoll.Comm) -> None:
         await asyncio.sleep(0.01)
         task.cancel()
         comm.context._watch(comm, request._flight)  # type: ignore[arg-type]
-
-    async def _wait(request: Any) -> Any:
-        return await request
 
     loop.run_until_complete(start())
     loop.close()

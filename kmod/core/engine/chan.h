@@ -160,6 +160,22 @@ struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u6
 void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 void tor_input_copy(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 
+/* --- turns, see turn.h --- */
+
+/* tor_chan_follow(), which has seldom anything to do. */
+static inline void tor_chan_keep_up(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (unlikely(chan->turn != (u32)atomic_read_acquire(&chan->op->turn.number) ||
+		     !chan->marked))
+		tor_chan_follow(ctx, chan);
+}
+
+/* Return the call before the one that @chan serves, what others are told of it. */
+static inline const struct tor_wire_call *tor_chan_past_call(const struct tor_chan *chan)
+{
+	return &chan->op->turn.before[chan->turn / 2 % 2].stated;
+}
+
 /* --- engine.c --- */
 
 /*

@@ -197,7 +197,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 
-	tor_chan_follow(ctx, chan);
+	tor_chan_keep_up(ctx, chan);
 	if (chan->index >= op->plan.shape.channels)
 		return;
 	chan->turn = atomic_read(&op->turn.number);

@@ -34,13 +34,14 @@
  *
  * Serialisation: the environment calls every tor_chan_ function with that
  * channel's lock held and bottom halves off. Channels share only op->busy and
- * op->open (atomic), the slot's turn (see turn.c), the comm's paths (hints), its count of kept bytes (atomic)
- * and its error (set once by compare and exchange).
+ * op->open (atomic), the slot's turn (see turn.c), the comm's paths (hints), its
+ * count of kept bytes (atomic) and its error (set once by compare and exchange).
  */
 #ifndef _TOR_CORE_ENGINE_H
 #define _TOR_CORE_ENGINE_H
 
 #include "core/choose/choose.h"
+#include "core/engine/turn.h"
 #include "core/env.h"
 #include "core/link/node.h"
 #include "core/plan/plan.h"
@@ -188,30 +189,6 @@ struct tor_begun {
 	u32 changes;
 	u32 digest;
 	const struct tor_chooser *chooser;
-};
-
-/**
- * struct tor_turn - the ops that use a slot one after the other
- * @number: 2n: the nth has not begun, 2n + 1: it has
- * @used: bit per channel of its plan, if it has begun
- * @marked: bit per channel that turns visit though they do not use it: it may
- *	have something for one of them
- * @before: by n % 2, what is remembered of the op before the nth: @seq, @digest,
- *	and @stated as of struct tor_op. For a channel it is valid while that is
- *	locked and has followed
- *
- * A channel's own number is that of the turn that it has followed.
- */
-struct tor_turn {
-	atomic_t number;
-	u32 used;
-	atomic_t marked;
-	struct {
-		u32 seq;
-		u32 digest;
-		bool own_lengths;
-		struct tor_wire_call stated;
-	} before[2];
 };
 
 /**
@@ -706,39 +683,6 @@ u32 tor_chan_script_bytes(void);
 
 /* Free everything the channel holds, records included; ends its use. */
 void tor_chan_destroy(struct tor_chan *chan);
-
-/*
- * The op in a slot that was begun starts. Return a bit per channel that needs
- * tor_chan_start(), others do not.
- */
-u32 tor_turn_begin(struct tor_op *op);
-
-/*
- * The slot is free (tor_env_op_retired()) for the op that is the comm's depth
- * behind. Return a bit per channel that needs tor_chan_recycle(), after which
- * that may begin.
- */
-u32 tor_turn_end(struct tor_op *op);
-
-/* Return the call before the one that @chan serves, what others are told of it. */
-static inline const struct tor_wire_call *tor_chan_past_call(const struct tor_chan *chan)
-{
-	return &chan->op->turn.before[chan->turn / 2 % 2].stated;
-}
-
-/* Serve the op of the slot's present turn; for channels that others visit. */
-void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan);
-
-/*
- * The same before anything that arrives is compared with what @chan serves, as
- * tor_chan_data() and tor_chan_ack() do themselves.
- */
-static inline void tor_chan_follow(struct tor_ctx *ctx, struct tor_chan *chan)
-{
-	if (unlikely(chan->turn != (u32)atomic_read_acquire(&chan->op->turn.number) ||
-		     !chan->marked))
-		tor_chan_follow_turn(ctx, chan);
-}
 
 /* Start a channel of an op that was begun, after tor_turn_begin(). */
 void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan);

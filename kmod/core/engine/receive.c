@@ -377,7 +377,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	/* it may have failed since the caller looked */
 	if (tor_comm_failed(comm))
 		return;
-	tor_chan_follow(ctx, chan);
+	tor_chan_keep_up(ctx, chan);
 	ahead = h->op - chan->seq;
 	idle = chan->state == TOR_CHAN_IDLE;
 	running = chan->state == TOR_CHAN_RUNNING;

@@ -396,7 +396,7 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 			tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}
-	tor_chan_follow(ctx, chan);
+	tor_chan_keep_up(ctx, chan);
 	if (ack->digest && ack_answer(ctx, chan, rank, ack))
 		return;
 	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)

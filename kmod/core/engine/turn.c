@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Turns: the ops that use a slot one after the other. See struct tor_turn.
+ * Turns: the ops that use a slot one after the other. See turn.h.
  *
  * Most plans use one channel of the many of a slot. The others are not visited
  * in each turn: they follow when something arrives for them, and are visited
@@ -108,7 +108,7 @@ static void chan_renew(struct tor_ctx *ctx, struct tor_chan *chan, u32 turns,
 		tor_chan_invite_early(ctx, chan);
 }
 
-void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan)
+void tor_chan_follow(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct turn_read r;
 	u32 turns;
@@ -127,7 +127,7 @@ void tor_chan_follow_turn(struct tor_ctx *ctx, struct tor_chan *chan)
 
 void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	tor_chan_follow(ctx, chan);
+	tor_chan_keep_up(ctx, chan);
 	if (!(chan->op->turn.used & chan_bit(chan)))
 		chan_unmark(chan);
 }
