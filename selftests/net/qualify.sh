@@ -162,6 +162,13 @@ is_down()
 	node "$1" torcollctl -j port show | jq -e --arg dev "$2" 'any(.[]; .ifname == $dev and .state == "no-carrier")'
 }
 
+# The result of that port's test; there is none while the link is down, as it is for a moment where hellos begin to be late.
+is_measured()
+{
+	qualify "$1" "$2" >"$work/out"
+	jq -e 'length == 1 and all(.rest.sent > 0)' "$work/out"
+}
+
 ops_go_on()
 {
 	local job code
@@ -220,9 +227,8 @@ fi
 # It holds frames up for longer than they are waited for: answers come during later ones' test, and the first of all tells how many
 # the neighbour has received in its life.
 impair 4 d0p netem delay 3s limit 10000
-eventually held_up__link_is_up 60 is_up 4 d0p
-qualify 4 d0p >"$work/out"
-check held_up__no_more_arrive_than_were_sent jq -e 'length == 1 and all(.rest.sent > 0 and .rest.arrived <= .rest.sent and
+eventually held_up__is_measured 60 is_measured 4 d0p
+check held_up__no_more_arrive_than_were_sent jq -e 'all(.rest.arrived <= .rest.sent and
 	.load.arrived <= .load.sent and .load.answered <= .load.sent)' "$work/out"
 mended 4 d0p
 eventually held_up__mended 60 is_up 4 d0p
