@@ -366,7 +366,7 @@ longest_first()
 
 run_guests()
 {
-	local folder f n count own tests=()
+	local folder f tests=()
 
 	for folder in "${guest_folders[@]}"; do
 		while read -r f; do
@@ -375,10 +375,19 @@ run_guests()
 		done < <(longest_first "selftests/$folder"/*.sh)
 	done
 	((${#tests[@]})) || return
+	use_guests "$(guests_at_once ${#tests[@]})" "${tests[@]}"
+}
+
+# use_guests COUNT TEST...
+use_guests()
+{
+	local count=$1 tests=("${@:2}") f n own
+
+	settled=()
 	rm -rf "$logs/guest"
 	mkdir -p "$logs/guest"
-	count=$(guests_at_once ${#tests[@]})
-	echo "booting $( ((count == 1)) && echo a guest || echo "$count guests") with kernel ${KERNEL:-6.12} for ${#tests[@]} tests"
+	echo "booting $( ((count == 1)) && echo a guest || echo "$count guests") with kernel ${KERNEL:-6.12} for" \
+		"$( ((${#tests[@]} == 1)) && echo a test || echo "${#tests[@]} tests")"
 	for ((n = 1; n <= count; n++)); do
 		mapfile -t own < <(tests_of $n "${tests[@]}")
 		((${#own[@]})) || continue

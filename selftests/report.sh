@@ -132,7 +132,8 @@ run()
 	[[ ${skipped-} ]] || ok=0 bad=1 skipped=0 why="its cases could not be counted"
 }
 
-# settle NAME FOLDER: reports and counts what lies in FOLDER/NAME.result as "passed failed skipped seconds reason".
+# settle NAME FOLDER: reports what lies in FOLDER/NAME.result as "passed failed skipped seconds reason", and counts it, unless
+# again.sh is to.
 settle()
 {
 	local ok bad skipped seconds why
@@ -144,7 +145,11 @@ settle()
 		return
 	fi
 	report "$1" "$ok" "$bad" "$skipped" "$seconds" "$2/$1.log" "$why"
-	count "$1" "$ok" "$bad"
+	if ((bad)) && is_doubtful "$1" "$why"; then
+		doubt "$1" "$ok" "$bad"
+	else
+		count "$1" "$ok" "$bad"
+	fi
 }
 
 # leave_result NAME FOLDER PASSED FAILED SKIPPED SECONDS REASON: half a result is none.
