@@ -11,11 +11,24 @@
 /* per portion of a walk under RCU: each lane may send */
 #define LANES_AT_ONCE	16
 
+#define SLACK_MAX	(4 * NSEC_PER_MSEC)	/* of timers */
+
 /* --- timers --- */
 
 static struct tor_lane *lane_of(struct tor_chan *chan)
 {
 	return container_of(chan, struct tor_lane, chan);
+}
+
+/*
+ * Return how much later than at @when a timer may expire, ns: what timer wheels
+ * take. Those of lanes that are close to each other then share an interrupt.
+ */
+static u64 timer_slack(u64 when)
+{
+	s64 left = when - ktime_get_ns();
+
+	return left > 0 ? min_t(u64, left / 8, SLACK_MAX) : 0;
 }
 
 void tor_env_chan_timer(struct tor_chan *chan, u64 when)
@@ -27,7 +40,8 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 		return;
 	/* a timer that is no longer needed finds nothing to do */
 	if (when)
-		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start_range_ns(&lane->timer, ns_to_ktime(when), timer_slack(when),
+				       HRTIMER_MODE_ABS_SOFT);
 }
 
 static enum hrtimer_restart lane_timer(struct hrtimer *timer)
