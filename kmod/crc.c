@@ -98,6 +98,12 @@ static __always_inline u32 crc_words(u32 crc, const void *p, size_t n)
 	for (; n >= sizeof(u64); n -= sizeof(u64), at += sizeof(u64))
 		sum = add_word(sum, at);
 	crc = sum;
+	/* as a header has behind its words */
+	if (n >= sizeof(u32)) {
+		asm("crc32l %1, %0" : "+r" (crc) : "m" (*(const u32 *)at));
+		n -= sizeof(u32);
+		at += sizeof(u32);
+	}
 	for (; n; n--, at++)
 		asm("crc32b %1, %0" : "+r" (crc) : "m" (*at));
 	return crc;

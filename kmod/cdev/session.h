@@ -119,7 +119,7 @@ struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 len
 #define tor_wait_until(queue, condition, deadline)					\
 ({											\
 	u64 __deadline = min_t(u64, deadline, KTIME_MAX);				\
-	u64 __now = ktime_get_ns();							\
+	u64 __now = __deadline ? ktime_get_ns() : 0;					\
 	int __err = 0;									\
 											\
 	if (!__deadline)								\

@@ -117,6 +117,16 @@ static struct sk_buff *frame_alloc(u32 size)
 	return skb;
 }
 
+/* A header, for which the length is known, and acknowledgements behind it. */
+static void put_header(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	const u32 fixed = sizeof(struct torcoll_hdr);
+
+	skb_put_data(skb, frame->hdr, fixed);
+	if (frame->hdr_len > fixed)
+		skb_put_data(skb, frame->hdr + fixed, frame->hdr_len - fixed);
+}
+
 static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_port *port,
 				   const struct tor_frame *frame, bool copy)
 {
@@ -134,7 +144,7 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	skb_reserve(skb, headroom);
 	skb_reset_network_header(skb);
 	skb->dev = dev;
-	skb_put_data(skb, frame->hdr, frame->hdr_len);
+	put_header(skb, frame);
 	if (shared)
 		attach_shared(skb, frame);
 	else if (frame->linear_len)

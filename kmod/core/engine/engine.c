@@ -145,7 +145,9 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 		left -= min(left, 1 + chan->nearly / EARLY_PER_STEP);
 		if (!chan->entered && !tor_chan_enter(ctx, chan))
 			break;
-		tor_chan_release(ctx, chan);
+		/* half of the rounds of a tree only send */
+		if (!list_empty(&chan->rx))
+			tor_chan_release(ctx, chan);
 		if (!tor_chan_round_done(chan))
 			break;
 		tor_chan_finish_round(chan);

@@ -363,7 +363,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		return false;
 	if (chan->local && !local_go_on(ctx, chan, chan->local))
 		return false;
-	tor_chan_early_take(chan);
+	if (chan->nearly)
+		tor_chan_early_take(chan);
 	if (!add_pieces(chan, &local, &any)) {
 		round_leave(chan);
 		chan->retry = ctx->now + TOR_RETRY;
