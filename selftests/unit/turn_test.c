@@ -255,6 +255,29 @@ static void tor_turn__wraps_around(void **state)
 	assert_int_equal(chan[1].seq, seq);
 }
 
+/* With one slot there are twice as many numbers of ops as of turns, which have two each. */
+static void tor_turn__more_than_numbers(void **state)
+{
+	u32 far = 1U << 31;
+
+	(void)state;
+	comm.depth = 1;
+	turn(1);
+	tor_chan_follow(&ctx, &chan[2]);
+	assert_int_equal(chan[2].seq, 2);
+	turn(2);
+	/* as many more as there are numbers, which the channel that is used has followed */
+	chan[0].seq = 3 + far;
+	turn(3 + far);
+	assert_int_equal(begin(4 + far), BIT(0));
+	assert_int_equal(chan[0].seq, 4 + far);
+	tor_chan_follow(&ctx, &chan[1]);
+	assert_int_equal(chan[1].seq, 4 + far);
+	tor_chan_follow(&ctx, &chan[2]);
+	assert_int_equal(chan[2].seq, 4 + far);
+	end();
+}
+
 /* --- frames and turns at the same time --- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -307,6 +330,7 @@ static void tor_turn__beside_frames(void **state)
 	op.plan.shape.channels = 1;
 	assert_int_equal(pthread_create(&thread, NULL, arrive, NULL), 0);
 	for (i = 0, seq = 1; i < TURNS || !atomic_load(&closed) || !atomic_load(&idle); i++, seq += DEPTH) {
+		WRITE_ONCE(op.seq, seq);
 		WRITE_ONCE(op.digest, digest_of(seq));
 		visit(tor_turn_begin(&op), tor_chan_start);
 		visit(tor_turn_end(&op), tor_chan_recycle);
@@ -331,6 +355,7 @@ int main(void)
 		TEST(tor_turn_end__drops_what_came_early),
 		TEST(tor_turn_end__invites_those_who_wait),
 		TEST(tor_turn__wraps_around),
+		TEST(tor_turn__more_than_numbers),
 		TEST(tor_turn__beside_frames),
 	};
 

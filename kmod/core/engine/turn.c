@@ -41,7 +41,7 @@ u32 tor_turn_end(struct tor_op *op)
 	/* those who read about the turn before the last find that it is over */
 	WRITE_ONCE(turn->before[next % 2].digest, op->digest);
 	WRITE_ONCE(turn->before[next % 2].own_lengths, op->own_lengths);
-	turn->before[next % 2].seq = op->seq;
+	WRITE_ONCE(turn->before[next % 2].seq, op->seq);
 	turn->before[next % 2].stated = op->stated;
 	atomic_add_return(1, &turn->number);
 	return turn->used | atomic_read(&turn->marked);
@@ -66,10 +66,11 @@ static void chan_unmark(struct tor_chan *chan)
 	atomic_andnot(chan_bit(chan), &chan->op->turn.marked);
 }
 
-/* What a channel must know of the turn that it is to serve. */
+/* What a channel must know of the turn that it is to serve; @past...: of the op before. */
 struct turn_read {
 	u32 number;
 	bool used;
+	u32 past_seq;
 	u32 past;
 	bool past_own_lengths;
 };
@@ -83,6 +84,7 @@ static struct turn_read turn_read(const struct tor_chan *chan)
 	do {
 		r.number = atomic_read_acquire(&turn->number);
 		r.used = READ_ONCE(turn->used) & chan_bit(chan);
+		r.past_seq = READ_ONCE(turn->before[r.number / 2 % 2].seq);
 		r.past = READ_ONCE(turn->before[r.number / 2 % 2].digest);
 		r.past_own_lengths = READ_ONCE(turn->before[r.number / 2 % 2].own_lengths);
 		/* all of this before the number again */
@@ -91,16 +93,18 @@ static struct turn_read turn_read(const struct tor_chan *chan)
 	return r;
 }
 
-/* Serve the op that is @turns further on in this slot: it has not begun here. */
-static void chan_renew(struct tor_ctx *ctx, struct tor_chan *chan, u32 turns,
-		       const struct turn_read *r)
+/*
+ * Serve the op of another turn: it has not begun here. Its number does not follow
+ * from that of the turn, which with a depth of one wraps around twice as often.
+ */
+static void chan_renew(struct tor_ctx *ctx, struct tor_chan *chan, const struct turn_read *r)
 {
 	if (unlikely(!tor_chan_is_clear(chan)))
 		tor_chan_clear(chan, false);
 	chan->turn = r->number & ~1U;
 	chan->past = r->past;
 	chan->past_own_lengths = r->past_own_lengths;
-	chan->seq += turns * chan->op->comm->depth;
+	chan->seq = r->past_seq + chan->op->comm->depth;
 	chan->state = TOR_CHAN_IDLE;
 	chan->round = 0;
 	chan->entered = false;
@@ -111,14 +115,11 @@ static void chan_renew(struct tor_ctx *ctx, struct tor_chan *chan, u32 turns,
 void tor_chan_follow(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct turn_read r;
-	u32 turns;
 
 	chan_mark(chan);
 	r = turn_read(chan);
-	/* numbers may wrap around */
-	turns = (r.number - (chan->turn & ~1U)) / 2;
-	if (turns)
-		chan_renew(ctx, chan, turns, &r);
+	if (r.number / 2 != chan->turn / 2)
+		chan_renew(ctx, chan, &r);
 	if (r.number % 2 && !r.used && chan->turn != r.number) {
 		chan->turn = r.number;
 		tor_chan_start_unused(ctx, chan);
