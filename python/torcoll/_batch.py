@@ -99,7 +99,7 @@ class Batch:
             error = _launch(requests, calls, lambda array, started: comm._lib.torcoll_submit_many(
                 handle, ops, len(calls), array, started))
         finally:
-            comm._users.discard(use)
+            comm._users.pop(use, None)
         if error is not None:
             raise error
         return requests
@@ -265,7 +265,7 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
     requests: "list[Request[Any]]" = [Request(comm, None) for comm in comms]
     use = object()
     # one call for all, as in _launch()
-    leaves = map(methodcaller("discard", use), [comm._users for comm in comms])
+    leaves = map(methodcaller("pop", use, None), [comm._users for comm in comms])
     try:
         try:
             for comm in dict.fromkeys(comms):
@@ -284,7 +284,7 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
                     start.release()
             raise
     finally:
-        any(leaves)
+        list(leaves)
     if error is not None:
         raise error
     return requests

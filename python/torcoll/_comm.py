@@ -30,7 +30,7 @@ from ._context import Context, context as own_context, interruptible
 from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
 from ._ops import Call, Place, block, deadline, number
 from ._requests import Flight, Forgotten, Request, Series, take
-from .errors import Aborted, Error, error_for
+from .errors import Aborted, Busy, Error, error_for
 
 if TYPE_CHECKING:
     from ._batch import Batch, Held, Prepared
@@ -117,7 +117,8 @@ class Comm(Collectives):
         self._pid = os.getpid()
         self._use = use
         self._lock = threading.RLock()
-        self._users: set[object] = set()
+        # and the thread of each
+        self._users: dict[object, int] = {}
         self._joins = 0
         self._closing = False
         self._pending: dict[int, Flight] = {}
@@ -174,12 +175,12 @@ class Comm(Collectives):
     def _enter(self, use: object) -> int:
         """Use the handle: it stays valid while _users has use.
 
-        Context: a try statement whose finally discards the use before it calls anything else.
+        Context: a try statement whose finally pops the use before it calls anything else.
         """
         with self._lock:
             if self._closing or self._handle is None:
                 raise Aborted(errno.ECANCELED, f"comm {self.name}: it is closed")
-            self._users.add(use)
+            self._users[use] = threading.get_ident()
             return self._handle
 
     def _checked(self, function: Callable[[int], Any]) -> None:
@@ -188,7 +189,7 @@ class Comm(Collectives):
         try:
             _abi.check(function(self._enter(use)))
         finally:
-            self._users.discard(use)
+            self._users.pop(use, None)
 
     # ---- ops ----
 
@@ -207,7 +208,7 @@ class Comm(Collectives):
                     call.release()
                     raise error
         finally:
-            self._users.discard(use)
+            self._users.pop(use, None)
         self.context._see()
 
     def _refusal(self, handle: int, err: int) -> Error:
@@ -285,7 +286,7 @@ class Comm(Collectives):
             if flight.status is None:
                 raise
         finally:
-            self._users.discard(use)
+            self._users.pop(use, None)
 
     def _await(self, flight: Flight, timeout: Optional[float]) -> None:
         """Context: the handle is in use."""
@@ -320,7 +321,7 @@ class Comm(Collectives):
         except Aborted:
             pass
         finally:
-            self._users.discard(use)
+            self._users.pop(use, None)
         if flight.status is not None:
             self._pending.pop(id(flight), None)
 
@@ -350,7 +351,7 @@ class Comm(Collectives):
             # it has finished all
             return False
         finally:
-            self._users.discard(use)
+            self._users.pop(use, None)
         return bool(stuck) or unknown
 
     def _sweep(self, every: bool = False) -> bool:
@@ -490,7 +491,8 @@ class Comm(Collectives):
 
         Data sent to ranks that have not called yet still reaches them. Blocking calls of other threads raise Aborted; one
         that makes a comm of this one goes on, and the comm is aborted then, for the other ranks, too; a split() that
-        still asks who goes where raises Aborted. Do not call this from a signal handler, but abort().
+        still asks who goes where raises Aborted. Raises Busy within a call of the same thread, as that of a signal
+        handler can be: call abort() there.
         """
         if os.getpid() != self._pid:
             # it is the parent's
@@ -502,6 +504,7 @@ class Comm(Collectives):
             with self._lock:
                 if self._closing:
                     return
+                self._check_unused_here()
                 self._closing = True
                 handle = self._handle
                 used = self._users or self._joins
@@ -523,6 +526,12 @@ class Comm(Collectives):
             elif handle is not None:
                 # a signal: the next call closes it
                 self._closing = False
+
+    def _check_unused_here(self) -> None:
+        """Who waits for calls of other threads would wait for ever for one that it interrupts. Context: lock held."""
+        if threading.get_ident() in list(self._users.values()):
+            raise Busy(errno.EBUSY, f"comm {self.name}: this thread is in a call of it, for which it would wait: "
+                       "abort the comm, and close it when the call has ended")
 
     def _await_users(self) -> None:
         """Wait until nobody uses the handle. There are no new ones, and those wait for slices."""

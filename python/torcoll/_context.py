@@ -296,7 +296,7 @@ class Context:
         except Aborted:
             return False
         finally:
-            comm._users.discard(use)
+            comm._users.pop(use, None)
 
     def _is_stuck(self, comm: "Comm", flight: "Flight") -> bool:
         """Look for the end of an op. Return whether it still waits for a slot."""

@@ -457,6 +457,31 @@ def test_close__ends_what_runs(fake: Fake) -> None:
     comm.close()
 
 
+def test_close__in_a_call_of_this_thread(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a signal's handler, or of an object that is freed meanwhile: it would wait for itself."""
+    comm, real, caught = torcoll.Comm("test", fabric=1), _abi.load(), []
+
+    class Closing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def torcoll_wait_until(self, *args: Any) -> int:
+            with pytest.raises(torcoll.Busy, match="comm test: this thread is in a call of it") as refused:
+                comm.close()
+            caught.append(refused.value)
+            err: int = real.torcoll_wait_until(*args)
+            return err
+
+    monkeypatch.setattr(comm, "_lib", Closing())
+    thread = threading.Thread(target=comm.barrier, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive() and len(caught) == 1 and not comm.closed
+    comm.barrier()
+    comm.close()
+    assert comm.closed and fake.state.comms == 0
+
+
 def test_close__ended_by_a_signal_is_called_again(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.state.hold = True
     comm = torcoll.Comm("test", fabric=1)
