@@ -140,7 +140,6 @@ class Held:
         self._lock = threading.RLock()
         self._starts: "set[_Start]" = set()
         self._closed = self._ended = False
-        self._comms.add(self)
 
     def enter(self, start: "_Start") -> Optional[int]:
         """Use the op: it stays until leave()."""
@@ -199,6 +198,7 @@ class Prepared:
         self._call = describe(comm._place, collective, *args, **kwargs)
         self._held = Held(comm, self._call)
         try:
+            comm._prepared.add(self._held)
             comm._checked(lambda handle: comm._lib.torcoll_prepare(
                 handle, ctypes.byref(self._call.op), ctypes.byref(self._held.handle)))
         except BaseException:
@@ -279,8 +279,8 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
                 handles, len(starts), array, started))
         except BaseException:
             for request, start in zip(requests, starts):
-                # the others may be running
-                if request._flight is None:
+                # the others may be running; those of which the comm does not know are not
+                if request._flight is None or id(request._flight) not in request._comm._pending:
                     start.release()
             raise
     finally:

@@ -419,13 +419,17 @@ class Registration:
 
     def __init__(self, context: Context, buffer: Any) -> None:
         self._context = context
+        # what the library said; where a signal's handler raises later, __del__ ends what was registered
+        self._errors: list[int] = []
         self._view: Optional[View] = None
         view = View(buffer, "buffer")
-        address = view.address
         if not view.nbytes:
             raise ValueError("buffer: it has no bytes to register")
-        context._call(lambda handle: _abi.check(context._lib.torcoll_register(handle, address, view.nbytes)))
         self._view = view
+        # one call registers it and notes that
+        context._call(lambda handle: self._errors.extend(
+            map(context._lib.torcoll_register, (handle,), (view.address,), (view.nbytes,))))
+        _abi.check(self._errors[0])
 
     def close(self) -> None:
         """Unregister the memory. Raises Busy while a running or prepared op uses it."""
@@ -438,7 +442,8 @@ class Registration:
 
     def _drop(self) -> None:
         """The same without an exception: memory that is in use goes when the ops have ended."""
-        if self._view is not None:
+        # what was refused may overlap another one's
+        if self._view is not None and self._errors == [0]:
             self._context._drop(self._view)
             self._view = None
 

@@ -56,7 +56,7 @@ class Through:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._real, name)
-        return function if name == "torcoll_prepared_free" else lambda *args: function(*args)
+        return function if name in ("torcoll_prepared_free", "torcoll_register") else lambda *args: function(*args)
 
 
 def blocking(_: Fake, comm: torcoll.Comm) -> None:
@@ -89,6 +89,11 @@ def memory(_: Fake, comm: torcoll.Comm) -> None:
     comm.context.alloc(4096)
 
 
+def registered(_: Fake, comm: torcoll.Comm) -> None:
+    with comm.context.register(bytearray(8192)):
+        pass
+
+
 def batch(_: Fake, comm: torcoll.Comm) -> None:
     with comm.batch() as batch:
         requests = [batch.add("allreduce", bytearray(4)) for _ in range(2)]
@@ -102,7 +107,7 @@ def prepared(_: Fake, comm: torcoll.Comm) -> None:
         call()
 
 
-@pytest.mark.parametrize("work", [blocking, start, forgotten, asks, memory, batch, prepared])
+@pytest.mark.parametrize("work", [blocking, start, forgotten, asks, memory, registered, batch, prepared])
 def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
     flights: list[Flight] = []
     begin = Flight.__init__
@@ -123,7 +128,7 @@ def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, w
         assert not any(flight.lock.locked() for flight in comm._pending.values()), at
         flights.clear()
         comm._sweep(every=True)
-        assert not comm._pending, at
+        assert not comm._pending and not comm._prepared, at
         closing = threading.Thread(target=comm.close, daemon=True)
         closing.start()
         closing.join(10)
