@@ -301,6 +301,8 @@ class Comm(Collectives):
                     status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
                     if status != -errno.EAGAIN:
                         self._finish(flight, status)
+                    else:
+                        flight.look_for_slot(self._lib)
             finally:
                 if True in got:
                     flight.lock.release()

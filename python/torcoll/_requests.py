@@ -111,13 +111,18 @@ class Flight:
         try:
             if not take(self.lock, got):
                 return None
-            # what the request refers to goes with the op
-            self._has_slot = self.status is not None or bool(
-                lib.torcoll_request_algorithm(ctypes.byref(self.request)))
+            self.look_for_slot(lib)
             return not self._has_slot
         finally:
             if True in got:
                 self.lock.release()
+
+    def look_for_slot(self, lib: ctypes.CDLL) -> None:
+        """Let waits_for_slot() know, also while this thread asks about it. Context: as there; the lock is held."""
+        if not self._has_slot:
+            # what the request refers to goes with the op
+            self._has_slot = self.status is not None or bool(
+                lib.torcoll_request_algorithm(ctypes.byref(self.request)))
 
     def error(self) -> Optional[Error]:
         """The exception of an op that failed."""

@@ -254,6 +254,25 @@ def test_await__looks_twice_after_each(fake: Fake, comm: torcoll.Comm, monkeypat
     asyncio.run(main())
 
 
+def test_await__looks_no_more_while_a_thread_waits(fake: Fake, comm: torcoll.Comm) -> None:
+    """For an op that has its slot, whoever asks about it."""
+
+    async def main() -> None:
+        waiting = asyncio.get_running_loop().run_in_executor(None, comm.allreduce, bytearray(4))
+        while not fake.running():
+            await asyncio.sleep(0.001)
+        awaited = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        try:
+            await idle(comm)
+            assert not awaited.done() and not waiting.done()
+        finally:
+            fake.complete(2)
+        assert await awaited == await waiting
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("starts", [False, True])
 def test_await__without_a_ring(fake: Fake, one_slot: None, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch,
                                starts: bool) -> None:
