@@ -119,8 +119,13 @@ class Comm(Collectives):
         self._lock = threading.RLock()
         # and the thread of each
         self._users: dict[object, int] = {}
-        self._joins = 0
+        # calls that make a comm of this one, and who waits for its ops to leave it
+        self._joins: set[object] = set()
         self._closing = False
+        # what the library's end of it returned; and whether the rest was done, by whom has _ending
+        self._left: list[None] = []
+        self._ended = False
+        self._ending = threading.RLock()
         self._pending: dict[int, Flight] = {}
         self._forgotten = Forgotten()
         self._prepared: "set[Held]" = set()
@@ -396,21 +401,22 @@ class Comm(Collectives):
 
     def _make(self, make: Callable[[int, Any], Any], out: Any) -> int:
         """Make a comm from this one. It may take minutes that nothing can end: close() does not wait for this."""
+        own = object()
         with self._lock:
             if self._closing or self._handle is None:
                 raise Aborted(errno.ECANCELED, f"comm {self.name}: it is closed")
-            self._joins += 1
+            self._joins.add(own)
             handle = self._handle
         try:
             err: int = make(handle, out)
             return err
         finally:
-            self._join_ends(handle)
+            self._join_ends(own, handle)
 
-    def _join_ends(self, handle: int) -> None:
-        """The last one after the handle is gone closes the comm."""
+    def _join_ends(self, own: object, handle: int) -> None:
+        """The last one after the handle is gone closes the comm. May be called again."""
         with self._lock:
-            self._joins -= 1
+            self._joins.discard(own)
             last = self._closing and self._handle is None and not self._joins
         if last:
             self._shut(handle)
@@ -500,6 +506,7 @@ class Comm(Collectives):
             # it is the parent's
             self._handle = None
             return
+        own = object()
         handle = None
         gone = False
         try:
@@ -514,17 +521,21 @@ class Comm(Collectives):
                 self._lib.torcoll_abort(handle)
                 self._await_users()
             with self._lock:
-                joins = self._joins
-                # this needs the handle, too
-                self._joins += 1
+                others = bool(self._joins)
                 self._handle = None
                 gone = True
-            if joins:
+                # this needs the handle, too
+                self._joins.add(own)
+            if others:
                 self._await_all()
         finally:
             if gone:
                 assert handle is not None
-                self._join_ends(handle)
+                try:
+                    self._join_ends(own, handle)
+                finally:
+                    # what the exception of a signal's handler has ended
+                    self._join_ends(own, handle)
             elif handle is not None:
                 # a signal: the next call closes it
                 self._closing = False
@@ -546,13 +557,20 @@ class Comm(Collectives):
             self._await(flight, None)
 
     def _shut(self, handle: int) -> None:
-        """Close the library's comm, which nobody uses any more."""
-        try:
-            self._end(handle)
-        finally:
+        """Close the library's comm, which nobody uses any more. May be called again."""
+        with self._ending:
+            if self._ended:
+                return
+            if not self._left:
+                self._end_ops(handle)
+                # one call closes it and notes that
+                self._left.extend(map(self._lib.torcoll_comm_close, (handle,)))
+            self._drop_ops()
             self.context._leave(self._use)
+            self._ended = True
 
-    def _end(self, handle: int) -> None:
+    def _end_ops(self, handle: int) -> None:
+        """Context: the library still has the comm."""
         for flight in list(self._pending.values()):
             flight.test()
         if self._prepared and any(flight.status is None for flight in self._pending.values()):
@@ -561,7 +579,9 @@ class Comm(Collectives):
             self._await_all()
         for held in list(self._prepared):
             held.end()
-        self._lib.torcoll_comm_close(handle)
+
+    def _drop_ops(self) -> None:
+        """Context: the library has it no more."""
         for flight in list(self._pending.values()):
             if flight.status is None:
                 flight.finish(-errno.ECANCELED, f"comm {self.name} was closed before the op was waited for")

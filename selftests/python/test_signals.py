@@ -48,6 +48,9 @@ def interrupted(at: int, work: Callable[[], Any]) -> bool:
     return left <= 0
 
 
+CALLED_BY_C = {"torcoll_comm_close", "torcoll_prepared_free", "torcoll_register"}
+
+
 class Through:
     """The library, by functions of Python's, so that their ends count; but what C calls has none."""
 
@@ -56,7 +59,7 @@ class Through:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._real, name)
-        return function if name in ("torcoll_prepared_free", "torcoll_register") else lambda *args: function(*args)
+        return function if name in CALLED_BY_C else lambda *args: function(*args)
 
 
 def blocking(_: Fake, comm: torcoll.Comm) -> None:
@@ -107,7 +110,24 @@ def prepared(_: Fake, comm: torcoll.Comm) -> None:
         call()
 
 
-@pytest.mark.parametrize("work", [blocking, start, forgotten, asks, memory, registered, batch, prepared])
+def closes(_: Fake, comm: torcoll.Comm) -> None:
+    comm.iallreduce(bytearray(4))
+    comm.close()
+
+
+def leaves(_: Fake, comm: torcoll.Comm) -> None:
+    with comm:
+        comm.prepare("allreduce", bytearray(4))
+
+
+def kept(_: Fake, comm: torcoll.Comm) -> None:
+    memory = comm.context.register(bytearray(8192))
+    request = comm.iallreduce(bytearray(4))
+    del memory
+    request.wait()
+
+
+@pytest.mark.parametrize("work", [closes, leaves, kept, blocking, start, forgotten, asks, memory, registered, batch, prepared])
 def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
     flights: list[Flight] = []
     begin = Flight.__init__
