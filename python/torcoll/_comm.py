@@ -603,8 +603,11 @@ class Comm(Collectives):
         # at the end of the process the module knows how it ended, and tells the other ranks
         if getattr(self, "_handle", None) is None or os.getpid() != self._pid or sys.is_finalizing():
             return
-        warnings.warn(f"comm {self.name} was not closed", ResourceWarning, source=self)
-        self.close()
+        try:
+            warnings.warn(f"comm {self.name} was not closed", ResourceWarning, source=self)
+        finally:
+            # warnings may be exceptions
+            self.close()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a comm is of its process: join one in each")

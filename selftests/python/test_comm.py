@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -532,6 +533,17 @@ def test_dropped__is_closed_with_a_warning(fake: Fake) -> None:
         del comm
         gc.collect()
     assert fake.state.comms == 0
+
+
+def test_dropped__is_closed_where_warnings_are_errors(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: said.append(unraisable.exc_type))
+    comm = torcoll.Comm("test", fabric=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del comm
+        gc.collect()
+    assert said == [ResourceWarning] and fake.state.comms == 0
 
 
 def test_pickle__is_refused(comm: torcoll.Comm) -> None:
