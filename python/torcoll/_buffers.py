@@ -107,12 +107,12 @@ class View:
                 "or a tensor in host memory (an array of one element for a single number)")
 
     def _from_buffer(self, obj: Any, what: str) -> None:
-        export = _PyBuffer()
+        # before it has one: a signal's handler may raise just behind; without one, its release does nothing
+        export = self._export = _PyBuffer()
         try:
             _get_buffer(obj, byref(export), _C_CONTIGUOUS | _FORMAT)
         except (BufferError, ValueError) as e:
             raise _refusal(obj, what, e) from None
-        self._export = export
         self.address = export.buf or 0
         self.nbytes = export.len
         self.itemsize = export.itemsize
@@ -195,9 +195,10 @@ class View:
 
     def release(self) -> None:
         """Give the memory back to its owner. May be called again."""
-        export, self._export = self._export, None
+        export = self._export
         if export is not None:
             _release_buffer(byref(export))
+            self._export = None
         self._capsule = None
 
     def __del__(self) -> None:
@@ -217,14 +218,15 @@ def _contiguous(shape: list[int], strides: list[int]) -> bool:
 
 def _refusal(obj: Any, what: str, e: Exception) -> Exception:
     """Why there is no contiguous buffer: its order, or its elements."""
-    export = _PyBuffer()
+    # which gives it back
+    view = View.__new__(View)
+    export = view._export = _PyBuffer()
     try:
         _get_buffer(obj, byref(export), _FULL_RO)
     except (BufferError, ValueError):
         return TypeError(
             f"{what}: {e}: view the elements as a type that torcoll knows (bfloat16: x.view(numpy.uint16) with "
             "dtype='bf16')")
-    _release_buffer(byref(export))
     return ValueError(
         f"{what}: the buffer is not C-contiguous ({e}): pass a contiguous copy (numpy.ascontiguousarray), and copy a "
         "result back from one")

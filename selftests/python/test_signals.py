@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Exceptions of signal handlers at every place where Python runs these: nothing is left in use, locked or unknown."""
 
+import contextlib
 import itertools
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 import torcoll
 from conftest import Fake
+from torcoll import _buffers
 from torcoll._requests import Flight
 
 Work = Callable[[Fake, torcoll.Comm], Any]
@@ -48,18 +50,31 @@ def interrupted(at: int, work: Callable[[], Any]) -> bool:
     return left <= 0
 
 
+BUFFER = bytearray(8)
+
 CALLED_BY_C = {"torcoll_comm_close", "torcoll_prepared_free", "torcoll_register"}
 
 
+def through(function: Any) -> Any:
+    """A function of Python's, so that its end counts."""
+    return lambda *args: function(*args)
+
+
 class Through:
-    """The library, by functions of Python's, so that their ends count; but what C calls has none."""
+    """The library by such functions; but what C calls has no end of its own."""
 
     def __init__(self, lib: Any) -> None:
         self._real = lib
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._real, name)
-        return function if name in CALLED_BY_C else lambda *args: function(*args)
+        return function if name in CALLED_BY_C else through(function)
+
+
+def views(_: Fake, comm: torcoll.Comm) -> None:
+    comm.broadcast(BUFFER, root=0)
+    with contextlib.suppress(ValueError):
+        comm.broadcast(memoryview(BUFFER)[::2], root=0)
 
 
 def blocking(_: Fake, comm: torcoll.Comm) -> None:
@@ -127,7 +142,8 @@ def kept(_: Fake, comm: torcoll.Comm) -> None:
     request.wait()
 
 
-@pytest.mark.parametrize("work", [closes, leaves, kept, blocking, start, forgotten, asks, memory, registered, batch, prepared])
+@pytest.mark.parametrize("work", [
+    views, blocking, start, forgotten, asks, memory, registered, kept, batch, prepared, closes, leaves])
 def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
     flights: list[Flight] = []
     begin = Flight.__init__
@@ -142,6 +158,8 @@ def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, w
             patch.setattr(comm, "_lib", Through(comm._lib))
             patch.setattr(comm.context, "_lib", Through(comm.context._lib))
             patch.setattr(Flight, "__init__", made)
+            for function in "_get_buffer", "_release_buffer":
+                patch.setattr(_buffers, function, through(getattr(_buffers, function)))
             some = interrupted(at, lambda: work(fake, comm))
         assert not comm._users, at
         assert not comm._forgotten._lock.locked(), at
@@ -154,6 +172,8 @@ def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, w
         closing.join(10)
         assert not closing.is_alive() and not fake.state.comms, at
         assert not comm.context._users and not fake.state.regions, at
+        # nobody holds it any more
+        BUFFER.append(BUFFER.pop())
         if not some:
             break
     assert at > 10
