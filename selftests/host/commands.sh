@@ -102,6 +102,24 @@ finds()
 	complains "$(given "$program" "$@")"
 }
 
+# What keeps a program from asking the kernel is no lack of the module.
+not_asked()
+{
+	"${CC:-cc}" -x c -shared -fPIC -o "$work/deny.so" - <<-'END' || return
+		#include <errno.h>
+		#include <sys/socket.h>
+
+		ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+		{
+			errno = EACCES;
+			return -1;
+		}
+	END
+	LD_PRELOAD=$work/deny.so build/bin/torcollctl fabric show >"$work/out" 2>&1 && return 1
+	cat "$work/out"
+	grep -qx 'Error: the kernel cannot be asked for torcoll: ..*' "$work/out"
+}
+
 found_in_blocks()
 {
 	printf '%s\n' 'Text `torcollctl foo bar`.' '' '    # torcollctl fabric check; torcollrun --ppn 2 torcoll-perf allreduce | cat   # why' >"$work/a.md"
@@ -115,6 +133,7 @@ found_in_blocks()
 
 ktap_header
 check commands__are_found found_in_blocks
+check kernel__cannot_be_asked not_asked
 # limits, for one, are the same in all namespaces
 if [[ -d /sys/module/torcoll ]]; then
 	skip commands "the module is loaded, and would do what they say"

@@ -271,29 +271,10 @@ int conn_open_route(struct conn *c)
 	return open_socket(c, NETLINK_ROUTE);
 }
 
-int conn_open(struct conn *c)
-{
-	int err = open_socket(c, NETLINK_GENERIC);
-
-	if (err)
-		return err;
-	c->family = genl_ctrl_resolve(c->sk, TORCOLL_GENL_NAME);
-	if (c->family < 0) {
-		conn_close(c);
-		return fail(c, -ENOENT, "the kernel does not know torcoll: load the module (modprobe torcoll)");
-	}
-	return 0;
-}
-
 void conn_close(struct conn *c)
 {
 	nl_socket_free(c->sk);
 	c->sk = NULL;
-}
-
-int conn_need(struct conn *c)
-{
-	return conn_open(c) ? other_error("%s", c->text) : CTL_OK;
 }
 
 struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags)
@@ -340,6 +321,58 @@ out:
 	nl_cb_put(cb);
 	nlmsg_free(msg);
 	return err;
+}
+
+static void note_family(struct nlmsghdr *nlh, void *arg)
+{
+	const struct genlmsghdr *hdr = genlmsg_hdr(nlh);
+	const struct nlattr *id = nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0),
+					   CTRL_ATTR_FAMILY_ID);
+
+	if (id && nla_len(id) >= (int)sizeof(uint16_t))
+		*(int *)arg = nla_get_u16(id);
+}
+
+static struct nl_msg *family_request(void)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, GENL_ID_CTRL, 0, 0,
+			       CTRL_CMD_GETFAMILY, 1) &&
+	    !nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, TORCOLL_GENL_NAME))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* Of whatever fails, genl_ctrl_resolve() says that there is no such family. */
+static int family_find(struct conn *c)
+{
+	int family = 0;
+	int err = conn_call(c, family_request(), note_family, &family);
+
+	c->family = family;
+	return err || family ? err : -ENOENT;
+}
+
+int conn_open(struct conn *c)
+{
+	int err = open_socket(c, NETLINK_GENERIC);
+
+	if (err)
+		return err;
+	err = family_find(c);
+	if (!err)
+		return 0;
+	conn_close(c);
+	if (err == -ENOENT)
+		return fail(c, err, "the kernel does not know torcoll: load the module (modprobe torcoll)");
+	return fail(c, err, fmt_str("the kernel cannot be asked for torcoll: %s", c->text));
+}
+
+int conn_need(struct conn *c)
+{
+	return conn_open(c) ? other_error("%s", c->text) : CTL_OK;
 }
 
 int conn_listen(struct conn *c, int ms, void (*on_msg)(struct nlmsghdr *nlh, void *arg), void *arg)
