@@ -74,11 +74,19 @@ class Flight:
                 _abi.load().torcoll_request_error_rank(ctypes.byref(self.request)))
         self.call.release()
         self.status = status
-        waiters, self.waiters = self.waiters, []
-        for loop, future in waiters:
+        try:
+            self._wake()
+        finally:
+            # those whom the exception of a signal's handler has left: nobody would come to them again
+            self._wake()
+
+    def _wake(self) -> None:
+        while self.waiters:
+            loop, future = self.waiters[0]
             # a loop that is closed has nobody to wake
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_resolve, future)
+            del self.waiters[0]
 
     def test(self) -> None:
         """Finish it if it is complete, unless another thread is asking about it."""

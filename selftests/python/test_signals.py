@@ -7,6 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -87,6 +88,25 @@ def start(_: Fake, comm: torcoll.Comm) -> None:
         request.wait(timeout=0.2)
 
 
+class Loop:
+    """Of a task that awaits an op: at once as if in its thread."""
+
+    def call_soon_threadsafe(self, function: Callable[..., Any], *args: Any) -> None:
+        function(*args)
+
+
+AWAITED: list[Any] = []
+
+
+def awaited(_: Fake, comm: torcoll.Comm) -> None:
+    request = comm.iallreduce(bytearray(4))
+    waiters: list[Any] = [(Loop(), Future()), (Loop(), Future())]
+    assert request._flight is not None
+    request._flight.waiters.extend(waiters)
+    AWAITED.extend(waiters)
+    request.wait()
+
+
 def forgotten(fake: Fake, comm: torcoll.Comm) -> None:
     comm.iallreduce(bytearray(4))
     comm.iallreduce(bytearray(4))
@@ -143,7 +163,7 @@ def kept(_: Fake, comm: torcoll.Comm) -> None:
 
 
 @pytest.mark.parametrize("work", [
-    views, blocking, start, forgotten, asks, memory, registered, kept, batch, prepared, closes, leaves])
+    views, blocking, start, awaited, forgotten, asks, memory, registered, kept, batch, prepared, closes, leaves])
 def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
     flights: list[Flight] = []
     begin = Flight.__init__
@@ -167,6 +187,8 @@ def test_handler__raises_anywhere(fake: Fake, monkeypatch: pytest.MonkeyPatch, w
         flights.clear()
         comm._sweep(every=True)
         assert not comm._pending and not comm._prepared, at
+        assert all(future.done() for _, future in AWAITED), at
+        AWAITED.clear()
         closing = threading.Thread(target=comm.close, daemon=True)
         closing.start()
         closing.join(10)
