@@ -23,6 +23,7 @@ struct refusal {
 	int err;			/* 0: none */
 	uint32_t open;
 	uint32_t ranks;
+	bool of_ports;			/* which one within a node does without */
 	uint64_t again_ns;
 	char why[TORCOLL__SENTENCE_MAX];
 };
@@ -57,10 +58,19 @@ static bool is_of_size(int err)
 	return err == -EDQUOT || err == -ENOMEM;
 }
 
-/* Whether it says the same of a comm of so many ranks, while so many are open. */
-static bool covers(const struct refusal *r, uint32_t open, uint32_t ranks)
+/* Whether all ranks are on one node, as far as is known. */
+static bool is_within(const struct torcoll_comm_config *config)
 {
-	return r->err && open >= r->open && ranks >= r->ranks;
+	for (uint32_t i = 0; config->members && i < config->size; i++)
+		if (config->members[i] != config->members[0])
+			return false;
+	return config->members;
+}
+
+/* Whether it says the same of a comm of so many ranks, while so many are open. */
+static bool covers(const struct refusal *r, uint32_t open, uint32_t ranks, bool within)
+{
+	return r->err && open >= r->open && ranks >= r->ranks && !(r->of_ports && within);
 }
 
 /* Return where to note one: in the place of what it covers, or of the oldest. */
@@ -71,7 +81,7 @@ static struct refusal *place_of(const struct refusal *new)
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		struct refusal *r = &refusals[i];
 
-		if (!r->err || covers(new, r->open, r->ranks))
+		if (!r->err || covers(new, r->open, r->ranks, !r->of_ports))
 			return r;
 		if (r->again_ns < place->again_ns)
 			place = r;
@@ -90,6 +100,7 @@ static void note_refusal(const struct tmpi_join *join, uint32_t open, uint64_t t
 		.err = join->err,
 		.open = !of_size ? 0 : open > open_comms ? open : open_comms,
 		.ranks = of_size ? join->config.size : 0,
+		.of_ports = join->err == -EHOSTUNREACH,
 		.again_ns = again_in(timeout),
 	};
 
@@ -98,10 +109,12 @@ static void note_refusal(const struct tmpi_join *join, uint32_t open, uint64_t t
 }
 
 /* What was given to as many ranks when as many were too many shows that there is room again. */
-static void note_success(uint32_t ranks)
+static void note_success(const struct torcoll_comm_config *config)
 {
+	bool within = is_within(config);
+
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
-		if (covers(&refusals[i], open_comms, ranks))
+		if (covers(&refusals[i], open_comms, config->size, within))
 			refusals[i].err = 0;
 	open_comms++;
 }
@@ -127,7 +140,7 @@ static void note_join(const struct tmpi_join *join, uint32_t open, uint64_t time
 {
 	pthread_mutex_lock(&lock);
 	if (!join->err)
-		note_success(join->config.size);
+		note_success(&join->config);
 	else if (!is_of_others(join->err))
 		note_refusal(join, open, timeout);
 	pthread_mutex_unlock(&lock);
@@ -156,13 +169,14 @@ static void say_refusal(const struct refusal *r, struct tmpi_join *join)
 enum tmpi_able tmpi_may_ask(uint32_t ranks, struct tmpi_join *join)
 {
 	enum tmpi_able able = TMPI_ABLE;
+	bool within = is_within(&join->config);
 
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		const struct refusal *r = &refusals[i];
 
-		if (!covers(r, open_comms, ranks) || torcoll_deadline(0) >= r->again_ns ||
-		    tmpi_able(r->err) <= able)
+		if (!covers(r, open_comms, ranks, within) ||
+		    torcoll_deadline(0) >= r->again_ns || tmpi_able(r->err) <= able)
 			continue;
 		able = tmpi_able(r->err);
 		say_refusal(r, join);

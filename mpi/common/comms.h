@@ -90,7 +90,8 @@ void tmpi_close(struct torcoll_comm *comm);
  * their ranks, and other things. A refusal costs the other ranks the time that they
  * wait for this one, of which they are told nothing: so a process that was refused one
  * for a limit or memory asks for one of fewer ranks, and when it has fewer comms than
- * it had then; one that was refused for what each needs asks for none; and either 20
+ * it had then; one that was refused for what each needs asks for none, or, if that are
+ * ports, for those of one node, as far as @join has the nodes of its ranks; and each 20
  * times the timeout later, 5 minutes at least.
  *
  * Return: TMPI_ABLE, or what the refusal was.

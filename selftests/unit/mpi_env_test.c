@@ -450,6 +450,40 @@ static void room__says_what_it_was_refused(void **state)
 	assert_int_equal(may_ask(), TMPI_ABLE);
 }
 
+/* A node without ports can be that of all ranks, where it is known that it is. */
+static void room__within_a_node(void **state)
+{
+	static const uint32_t here[RANKS] = { 3, 3, 3, 3 }, there[RANKS] = { 3, 3, 3, 4 };
+	struct tmpi_join inside = { .config = { .size = RANKS, .members = here } };
+	struct tmpi_join across = { .config = { .size = RANKS, .members = there } };
+	static const uint64_t drawn[2] = { 1, 2 };
+
+	(void)state;
+	refused = -EHOSTUNREACH;
+	assert_null(join(1));
+	assert_int_equal(may_ask(), TMPI_UNABLE);
+	assert_int_equal(tmpi_may_ask(RANKS, &across), TMPI_UNABLE);
+	assert_int_equal(tmpi_may_ask(RANKS, &inside), TMPI_ABLE);
+	assert_int_equal(inside.err, 0);
+	/* that one is given says nothing of others */
+	refused = 0;
+	assert_true(tmpi_join_prepare(&inside));
+	tmpi_join(&inside, &some_context, "mpi", drawn, 1);
+	assert_int_equal(inside.err, 0);
+	assert_int_equal(may_ask(), TMPI_UNABLE);
+	tmpi_close(inside.comm);
+	/* nor does what has other reasons, or is noted before it, give way to it */
+	now_ms += 300000;
+	refused = -ENODEV;
+	assert_null(join(1));
+	refused = -EHOSTUNREACH;
+	assert_null(join(1));
+	assert_int_equal(tmpi_may_ask(RANKS, &inside), TMPI_UNABLE);
+	now_ms += 300000;
+	refused = 0;
+	assert_int_equal(may_ask(), TMPI_ABLE);
+}
+
 static void close_one(void)
 {
 	tmpi_close(&some_comm);
@@ -506,6 +540,7 @@ int main(void)
 		cmocka_unit_test(room__is_asked_for_much_later),
 		cmocka_unit_test(room__other_refusals),
 		cmocka_unit_test(room__says_what_it_was_refused),
+		cmocka_unit_test(room__within_a_node),
 		cmocka_unit_test(room__of_several_threads),
 	};
 
