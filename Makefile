@@ -393,9 +393,10 @@ endif
 
 # The component for Open MPI 5.0 and the backend for PyTorch 2.6, with their tests, where this Debian has 4.1 and 1.13: made in a
 # chroot of Debian 13, where tests run them. They are made where that is possible, which takes root, and a network for the first
-# time; a file "root" says where the chroot is.
+# time; a file "root" says where the chroot is. Guests, which may not make a folder, see them where selftests/in-trixie mounts them.
 # $(call in-trixie,folder,packages,goals)
 define in-trixie
+$(Q)mkdir -p build/$1
 $(Q)rm -f build/trixie/$1/root
 $(Q)scripts/in-suite trixie $(subst $(space),$(comma),$(strip $2)) $(MAKE) --no-print-directory V=$(V) B=build/trixie DEPS=no $3
 $(Q)bash -c '. scripts/common.sh; echo $$cache/suites/trixie' >build/trixie/$1/root
