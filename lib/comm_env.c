@@ -138,6 +138,20 @@ static int fabric_from_env(struct env *env)
 			     "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl apply makes it a node of one");
 }
 
+/* Of a fabric that is not known nodes are for the module to refuse, which does not know the variables. */
+static int check_members(const struct env *env)
+{
+	const struct members *m = &env->members;
+
+	for (uint32_t i = 0; env->fabric.nodes && i < m->count; i++)
+		if (m->node[i] >= env->fabric.nodes)
+			return torcoll__fail(-EINVAL, "%s: rank %u would be on node %u, and the fabric has %u nodes",
+					     env_has("TORCOLL_MEMBERS") ? "TORCOLL_MEMBERS" :
+									  "TORCOLL_SIZE",
+					     i, m->node[i], env->fabric.nodes);
+	return 0;
+}
+
 /* Without a list: so many nodes in order, or all. */
 static int members_from_env(struct env *env)
 {
@@ -162,7 +176,17 @@ static int members_from_env(struct env *env)
 	} else if (size) {
 		err = members_append(m, 0, size - 1, 1);
 	}
-	return err ? torcoll__fail(err, "members of the comm: %s", torcoll_strerror(err)) : 0;
+	return err ? torcoll__fail(err, "members of the comm: %s", torcoll_strerror(err)) :
+		     check_members(env);
+}
+
+/* Of all nodes, each has the rank of its number. */
+static int check_rank_of_all(const struct env *env, uint32_t rank)
+{
+	if (!env_has("TORCOLL_RANK") || rank == env->fabric.node)
+		return 0;
+	return torcoll__fail(-EINVAL, "TORCOLL_RANK is %u, and this is node %u: without TORCOLL_SIZE or TORCOLL_MEMBERS ranks are the nodes' numbers",
+			     rank, env->fabric.node);
 }
 
 /* A rank that is told to be on another node would wait for itself. */
@@ -170,8 +194,10 @@ static int check_rank(const struct env *env, uint32_t rank)
 {
 	const struct members *m = &env->members;
 
-	if (!m->count || rank == TORCOLL_RANK_SELF || !env->fabric.nodes)
+	if (rank == TORCOLL_RANK_SELF || !env->fabric.nodes)
 		return 0;
+	if (!m->count)
+		return check_rank_of_all(env, rank);
 	if (rank >= m->count)
 		return torcoll__fail(-EINVAL, "this is rank %u, and there are %u ranks", rank,
 				     m->count);

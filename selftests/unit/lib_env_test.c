@@ -165,6 +165,28 @@ static void torcoll_comm_from_env__rank_of_another_node(void **state)
 	SET({ "TORCOLL_SIZE", "4" }, { "TORCOLL_RANK", "3" });
 	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
 	says("TORCOLL_SIZE puts rank 3 on node 3, and this is node 1");
+	unsetenv("TORCOLL_SIZE");
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
+	says("TORCOLL_RANK is 3, and this is node 1: without TORCOLL_SIZE");
+	setenv("TORCOLL_RANK", "1", 1);
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+}
+
+static void torcoll_comm_from_env__no_such_node(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	fake_node(1, 4);
+	SET({ "TORCOLL_SIZE", "5" });
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
+	says("TORCOLL_SIZE: rank 4 would be on node 4, and the fabric has 4 nodes");
+	unsetenv("TORCOLL_SIZE");
+	SET({ "TORCOLL_MEMBERS", "1,9" });
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
+	says("TORCOLL_MEMBERS: rank 1 would be on node 9, and the fabric has 4 nodes");
+	setenv("TORCOLL_MEMBERS", "1,3", 1);
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
 }
 
 /* ---- launchers ---- */
@@ -447,6 +469,7 @@ int main(void)
 		test_open(torcoll_comm_from_env__refuses),
 		test_open(torcoll_comm_from_env__the_only_fabric),
 		test_open(torcoll_comm_from_env__rank_of_another_node),
+		test_open(torcoll_comm_from_env__no_such_node),
 		test_closed(launcher_read__none),
 		test_closed(launcher_read__each),
 		test_closed(launcher_read__long_id),
