@@ -196,6 +196,19 @@ renew 2 1 4 2 checksum header
 eventually number__all_up 20 all_up
 eventually number__nothing_to_say 20 quiet
 
+# ---- the two cables of a node, exchanged ----
+
+node 2 torcollctl port del dev d0p
+node 2 torcollctl port del dev d0m
+node 2 torcollctl port add 1 dim 0 dir plus dev d0m
+node 2 torcollctl port add 1 dim 0 dir minus dev d0p
+eventually plugs__told_where_they_are 20 says 2 \
+	"port dim 0 minus belongs here: move the cable to dim 0 minus (d0p)"
+eventually plugs__told_at_the_other_end 20 says 1 \
+	"node 2's port dim 0 minus belongs here: move its plug there to that port"
+renew 2 1 4 2 checksum header
+eventually plugs__all_up 20 all_up
+
 # ---- MTU ----
 
 node 1 ip link set d0p mtu 1500

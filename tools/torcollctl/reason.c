@@ -72,6 +72,8 @@ static void say_wiring(const struct subject *s)
 	if (right)
 		printf("move the cable to dim %s %s (%s), or correct the node numbers\n",
 		       js_str(right, "dim"), js_str(right, "dir"), js_str(right, "ifname"));
+	else if (js_u64(s->port, "heard_node") == js_u64(s->port, "neighbour"))
+		puts("move its plug there to that port, or correct that node's devices in the file");
 	else
 		puts("move the cable to another node, or correct the node numbers");
 }
