@@ -221,6 +221,7 @@ fails run__a_rank_is_killed 139 'rank 2 killed by SIGSEGV' \
 fails run__all_fail_alike 1 'ranks 0,1,2,3 ended with' "$ctl" netns run false
 fails run__no_such_command 127 'nothing: No such file' "$ctl" netns run "$work/nothing"
 fails run__too_many_ranks 1 'has 4 nodes' "$ctl" netns run -n 5 true
+fails run__no_nodes 1 '^Error: -n 0' "$ctl" netns run -n 0 true
 fails run__no_command 1 'command is missing' "$ctl" netns run -n 2
 check run__term_ends_all stops TERM
 is run__no_reader "$(timeout 60 "$ctl" netns run --only 0 yes | head -n 1; echo "${PIPESTATUS[0]}")" $'[0] y\n141'
@@ -252,6 +253,6 @@ fails exec__no_node 1 'node: "12x" is not a whole number' "$ctl" netns exec 12x 
 fails up__bad_prefix 1 'prefix' "$ctl" netns up 3 prefix ../x --no-fabric
 
 # A wire that cannot be made takes everything with it.
-fails up__impossible_mtu 2 'cable' "$ctl" netns up 3x3 mtu 70000 --no-fabric
+fails up__impossible_mtu 2 'cable .*mtu 70000' "$ctl" netns up 3x3 mtu 70000 --no-fabric
 is up__failed_leaves_nothing "$(namespaces "$TORCOLL_PREFIX")" 0
 finish

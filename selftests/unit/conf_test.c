@@ -164,6 +164,8 @@ static void refuses__values(void **state)
 	refused("[fabric]\nkey = 18446744073709551616\n",
 		"lab.conf:2: key: 18446744073709551616 is not between 0 and 18446744073709551615");
 	refused("[fabric]\ndims = 4 4\n", "lab.conf:2: dims: \"4 4\" is not 1 to 6 numbers");
+	refused("[fabric]\ndims = 8++2\n", "lab.conf:2: dims: \"8++2\" is not 1 to 6 numbers like 4x4; "
+		":line or :mesh behind one that is no ring; + and the step of chords behind a ring");
 	refused("[fabric]\ndims = 1x1x1x1x1x1x1\n", "lab.conf:2: dims:");
 	refused("[fabric]\ndims = 4x\n", "lab.conf:2: dims:");
 	refused("[fabric]\ndims = 4+\n", "lab.conf:2: dims:");

@@ -81,7 +81,7 @@ static int set_dims(struct conf_parse *p, const struct conf_setting *s, const ch
 	p->sides = host_shape_parse(value, p->side);
 	if (p->sides)
 		return 0;
-	return conf_fail(p, p->line, "dims: \"%s\" is not 1 to %d numbers like 4x4; :line or :mesh behind one that is no ring",
+	return conf_fail(p, p->line, "dims: \"%s\" is not 1 to %d numbers like 4x4; :line or :mesh behind one that is no ring; + and the step of chords behind a ring",
 			 value, TOR_MAX_DIMS);
 }
 

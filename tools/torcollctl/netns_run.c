@@ -50,8 +50,11 @@ static int parse_one(struct args *a, struct run *run)
 {
 	const char *word = arg_next(a);
 
-	if (!strcmp(word, "-n"))
-		return arg_u32(a, "-n", &run->nodes);
+	if (!strcmp(word, "-n")) {
+		if (arg_u32(a, "-n", &run->nodes))
+			return CTL_USAGE;
+		return run->nodes ? 0 : usage_error("-n 0: a rank at least needs a node");
+	}
 	if (!strcmp(word, "--ppn")) {
 		run->ppn = arg_need(a, "--ppn");
 		return run->ppn ? 0 : CTL_USAGE;

@@ -162,8 +162,8 @@ static int make_wire(struct up *up, struct conn *route, uint32_t node, struct sh
 
 	if (!wire_veth(route, &a, &b, up->mtu))
 		return 0;
-	other_error("cable from %s %s to %s %s: %s", netns_name(up->prefix, node), a.name,
-		    netns_name(up->prefix, peer), b.name, route->text);
+	other_error("cable from %s %s to %s %s, with mtu %u: %s", netns_name(up->prefix, node),
+		    a.name, netns_name(up->prefix, peer), b.name, up->mtu, route->text);
 	return CTL_REFUSED;
 }
 
