@@ -108,7 +108,7 @@ static int check_device(struct net_device *dev, const char **why)
 		return -EINVAL;
 	}
 	if (tor_port_of_dev(dev)) {
-		*why = "the device is a port already";
+		*why = "the device is a port already, of this fabric or of another that \"port show\" names";
 		return -EBUSY;
 	}
 	if (is_enslaved(dev)) {

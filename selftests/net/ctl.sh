@@ -77,6 +77,7 @@ done
 refused fabric_add__unprivileged 'CAP_NET_ADMIN' netns exec 0 setpriv --reuid 65534 --clear-groups \
 	torcollctl fabric add 2 dims 2x2 node 0
 refused fabric_del__no_such_key '^Error: key: ' fabric del 2
+refused port_add__is_one_already '^Error: dev: .*another that "port show" names' port add 1 dim 0 dir plus dev d0p
 refused fabric_show__no_such_key '^Error: key: ' fabric show 2
 check fabric_add__everything_set ctl fabric add 0xffffffffffffffff dims 2x3x1 coord 1,2,0 cables 2 \
 	ethertype 0x88b7 hello 1s checksum header frame 1500
