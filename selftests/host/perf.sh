@@ -133,8 +133,14 @@ check perf__osu osu
 check train__together train
 fails perf__no_collective 2 'which collective' "$perf"
 fails perf__other_collective 2 'not served' "$perf" send
-fails perf__bad_size 2 'not a number' "$perf" allreduce -b 4X
+fails perf__bad_size 2 '-b: "4X" is not a number of bytes, such as 512' "$perf" allreduce -b 4X
+fails perf__bad_number 2 '--timeout: "3s" is not a number' "$perf" allreduce --timeout 3s
+fails perf__smallest_is_larger 2 'larger than -e, which is 4194304' "$perf" allreduce -b 8M
+fails perf__other_type 2 'f16: not served; .*f64 are' "$perf" allreduce -d f16
+fails perf__other_op 2 'prod: not served; .*max are' "$perf" allreduce -o prod
+fails perf__bad_param 2 'are channels, r, blocks' "$perf" allreduce --param chunk=3
+fails perf__bad_format 2 'table, osu, csv or json' "$perf" allreduce --format xml
 fails perf__space_is_no_unit 2 'not a number' "$perf" allreduce -e '4 '
 fails perf__large_r 2 'not a number' "$perf" allreduce --param r=4294967295
-fails perf__bad_algorithm 2 'not an algorithm' "$perf" allreduce --algorithm fast
+fails perf__bad_algorithm 2 'not an algorithm: torcoll-plan --list' "$perf" allreduce --algorithm fast
 finish

@@ -100,15 +100,27 @@ static bool parse_number(const char *s, bool units, uint64_t *value, char **end)
 	return true;
 }
 
-static uint64_t limited(struct argp_state *state, const char *s, bool units, uint64_t min,
+static uint64_t limited(struct argp_state *state, const char *option, const char *s, uint64_t min,
 		       uint64_t max)
 {
 	uint64_t value;
 	char *end;
 
-	if (!parse_number(s, units, &value, &end) || *end || value < min || value > max)
-		argp_error(state, "%s: not a number from %llu to %llu", s, (unsigned long long)min,
-			   (unsigned long long)max);
+	if (!parse_number(s, false, &value, &end) || *end || value < min || value > max)
+		argp_error(state, "%s: \"%s\" is not a number from %llu to %llu", option, s,
+			   (unsigned long long)min, (unsigned long long)max);
+	return value;
+}
+
+static uint64_t size(struct argp_state *state, const char *option, const char *s, uint64_t min)
+{
+	uint64_t value;
+	char *end;
+
+	if (!parse_number(s, true, &value, &end) || *end || value < min ||
+	    value > UINT64_MAX >> 8)
+		argp_error(state, "%s: \"%s\" is not a number of bytes, such as 512, 16K, 2M or 1G",
+			   option, s);
 	return value;
 }
 
@@ -124,7 +136,7 @@ static void parse_counts(struct argp_state *state, struct options *o, const char
 	for (o->ncounts = 0; ; s = end + 1) {
 		if (!parse_number(s, true, &o->counts[o->ncounts++], &end) ||
 		    (*end && *end != ','))
-			argp_error(state, "%s: not a list of numbers of elements", list);
+			argp_error(state, "--counts: \"%s\" is not a list of numbers of elements", list);
 		if (!*end)
 			return;
 	}
@@ -164,7 +176,8 @@ static size_t parse_names(struct argp_state *state, const char *list, bool types
 
 		if (n == MAX_LIST || value < 0 ||
 		    !(types ? data_knows(value, TORCOLL_SUM) : data_knows(TORCOLL_I32, value)))
-			argp_error(state, "%s: not served", name);
+			argp_error(state, "%s: not served; %s are", name,
+				   types ? "i32, i64, f32, f64" : "sum, min, max");
 		values[n++] = value;
 	}
 	free(copy);
@@ -187,12 +200,13 @@ static void parse_param(struct argp_state *state, struct options *o, const char 
 
 		if (len && !strncmp(arg, names[i], len) && arg[len] == '=') {
 			/* 0 is the default; of r, 0 is a value */
-			o->param[i] = limited(state, arg + len + 1, false, 0, UINT32_MAX - 1) +
+			o->param[i] = limited(state, names[i], arg + len + 1, 0, UINT32_MAX - 1) +
 				      (i == TORCOLL_PARAM_R);
 			return;
 		}
 	}
-	argp_error(state, "%s: not a parameter, as channels=2", arg);
+	argp_error(state, "%s: not a parameter, as channels=2: they are channels, r, blocks, group, variant, chunks",
+		   arg);
 }
 
 static void parse_algorithm(struct argp_state *state, struct options *o, const char *arg)
@@ -200,7 +214,7 @@ static void parse_algorithm(struct argp_state *state, struct options *o, const c
 	int algorithm = torcoll_algorithm_by_name(arg);
 
 	if (algorithm < 0)
-		argp_error(state, "%s: not an algorithm", arg);
+		argp_error(state, "%s: not an algorithm: torcoll-plan --list prints all", arg);
 	o->algorithm = algorithm;
 }
 
@@ -219,7 +233,7 @@ static void parse_format(struct argp_state *state, struct options *o, const char
 			return;
 		}
 	}
-	argp_error(state, "%s: not a format", arg);
+	argp_error(state, "%s: not a format: table, osu, csv or json", arg);
 }
 
 static void parse_collective(struct argp_state *state, struct options *o, const char *arg)
@@ -270,7 +284,8 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		if (o->uneven && !has_blocks(o->collective))
 			argp_error(state, "--uneven is for reduce-scatter, allgather, gather and scatter");
 		if (o->min_bytes > o->max_bytes)
-			argp_error(state, "-b is larger than -e");
+			argp_error(state, "-b is larger than -e, which is %llu bytes",
+				   (unsigned long long)o->max_bytes);
 		if (o->collective == TORCOLL_BARRIER)
 			parse_counts(state, o, "0");
 		break;
@@ -301,7 +316,7 @@ static error_t parse_op(int key, char *arg, struct argp_state *state)
 		parse_algorithm(state, o, arg);
 		break;
 	case KEY_ROOT:
-		o->root = limited(state, arg, false, 0, UINT32_MAX);
+		o->root = limited(state, "--root", arg, 0, UINT32_MAX);
 		break;
 	case KEY_UNEVEN:
 		o->uneven = true;
@@ -313,10 +328,10 @@ static error_t parse_op(int key, char *arg, struct argp_state *state)
 		o->plain = true;
 		break;
 	case KEY_OFFSET:
-		o->offset = limited(state, arg, false, 0, 4095);
+		o->offset = limited(state, "--offset", arg, 0, 4095);
 		break;
 	case KEY_TIMEOUT:
-		o->timeout_ms = limited(state, arg, false, 0, UINT32_MAX);
+		o->timeout_ms = limited(state, "--timeout", arg, 0, UINT32_MAX);
 		break;
 	default:
 		return parse_output(key, arg, state);
@@ -330,28 +345,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'b':
-		o->min_bytes = limited(state, arg, true, 0, UINT64_MAX >> 8);
+		o->min_bytes = size(state, "-b", arg, 0);
 		break;
 	case 'e':
-		o->max_bytes = limited(state, arg, true, 0, UINT64_MAX >> 8);
+		o->max_bytes = size(state, "-e", arg, 0);
 		break;
 	case 'f':
-		o->factor = limited(state, arg, false, 2, 1 << 20);
+		o->factor = limited(state, "-f", arg, 2, 1 << 20);
 		break;
 	case 'i':
-		o->step_bytes = limited(state, arg, true, 1, UINT64_MAX >> 8);
+		o->step_bytes = size(state, "-i", arg, 1);
 		break;
 	case KEY_COUNTS:
 		parse_counts(state, o, arg);
 		break;
 	case 'n':
-		o->iters = limited(state, arg, false, 1, 1000000000);
+		o->iters = limited(state, "-n", arg, 1, 1000000000);
 		break;
 	case 'w':
-		o->warmup = limited(state, arg, false, 0, 1000000000);
+		o->warmup = limited(state, "-w", arg, 0, 1000000000);
 		break;
 	case 'c':
-		o->checks = limited(state, arg, false, 1, 1000000000);
+		o->checks = limited(state, "-c", arg, 1, 1000000000);
 		break;
 	default:
 		return parse_op(key, arg, state);
