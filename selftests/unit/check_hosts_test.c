@@ -268,6 +268,21 @@ static void dead__host_without_power(void **state)
 	torus_free(s);
 }
 
+static void dead__neighbours_are_switched_off(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	struct survey_host *host = s->hosts[9];
+	unsigned int i;
+
+	set_states(host, TORCOLL_LINK_STATE_NO_CARRIER);
+	for (i = 0; i < host->nports; i++)
+		host->ports[i].other->flags &= ~(TORCOLL_SURVEY_CARRIER | TORCOLL_SURVEY_UP);
+	torus_kill(s, 9);
+	finds(s, "dead: node 9 (1,2) does not answer; its neighbours' c10:d0m, c8:d0p, c13:d1m, c5:d1p are switched off\n");
+	advises(s, "ip link set DEV up for these, then check again");
+	torus_free(s);
+}
+
 /* Devices go with their host where these are virtual; ports go with the devices. */
 static void dead__host_with_its_cables(void **state)
 {
@@ -293,6 +308,21 @@ static void dead__others_behind(void **state)
 	      "dead: node 2 (2) does not answer; its neighbours' c1:d0p hear nothing\n"
 	      "dead: node 6 (6) does not answer; its neighbours' c7:d0m hear nothing\n"
 	      "dead: 3 more nodes do not answer, nor does any of their neighbours\n");
+	torus_free(s);
+}
+
+/* What a bridge has taken is not reported, as where the port is not there. */
+static void port__of_a_bridge(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	struct survey_port *p = torus_port(s, 5, "d1m");
+
+	set_state(p->other, TORCOLL_LINK_STATE_WAITING);
+	p->flags &= ~TORCOLL_SURVEY_MEMBER;
+	p->other->other = NULL;
+	p->other = NULL;
+	finds(s, "port: c5 (node 5) has no port for dim 1 minus\n");
+	advises(s, "there: torcollctl apply FILE (by hand: port add 1 dim 1 dir minus dev NAME); if port show has it, take its device out of the bridge or bond: ip link set NAME nomaster");
 	torus_free(s);
 }
 
@@ -411,9 +441,11 @@ int main(void)
 		cmocka_unit_test(shape__of_no_torus),
 		cmocka_unit_test(dead__host),
 		cmocka_unit_test(dead__host_without_power),
+		cmocka_unit_test(dead__neighbours_are_switched_off),
 		cmocka_unit_test(dead__host_with_its_cables),
 		cmocka_unit_test(dead__others_behind),
 		cmocka_unit_test(port__missing),
+		cmocka_unit_test(port__of_a_bridge),
 		cmocka_unit_test(wiring__crossed_at_a_host),
 		cmocka_unit_test(wiring__crossed_between_hosts),
 		cmocka_unit_test(wiring__directions_exchanged),

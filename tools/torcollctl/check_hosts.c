@@ -206,7 +206,7 @@ static void rule_duplicate(struct check *c)
 /* The ports of a node's neighbours that should lead to it, and hear nobody. */
 struct bereft {
 	struct survey_port *port[MAX_PORTS];
-	uint32_t n, neighbours, carriers;
+	uint32_t n, neighbours, carriers, off;
 	uint32_t without;	/* neighbours that have no such port */
 };
 
@@ -230,6 +230,7 @@ static void bereft_of(const struct check *c, uint32_t node, struct bereft *b)
 			continue;
 		b->port[b->n++] = port;
 		b->carriers += !!(port->flags & TORCOLL_SURVEY_CARRIER);
+		b->off += !(port->flags & TORCOLL_SURVEY_UP);
 	}
 }
 
@@ -246,6 +247,21 @@ static const char *fmt_bereft(const struct check *c, const struct bereft *b)
 	return text;
 }
 
+static const char *bereft_state(const struct bereft *b)
+{
+	if (b->off == b->n)
+		return "are switched off";
+	return b->carriers ? "hear nothing" : "have no carrier";
+}
+
+static const char *bereft_remedy(const struct bereft *b)
+{
+	if (b->n && b->off == b->n)
+		return "ip link set DEV up for these, then check again";
+	return b->carriers ? "is its kernel running, and torcoll loaded? modprobe torcoll there" :
+			     "is that host on, and are its cables plugged in?";
+}
+
 static void say_dead(struct check *c, uint32_t node, const struct bereft *b)
 {
 	const char *place = shape_place(&c->m->shape, node), *what;
@@ -254,13 +270,11 @@ static void say_dead(struct check *c, uint32_t node, const struct bereft *b)
 
 	if (b->n)
 		what = fmt_str("node %u (%s) does not answer; its neighbours' %s %s", node, place,
-			       fmt_bereft(c, b), b->carriers ? "hear nothing" : "have no carrier");
+			       fmt_bereft(c, b), bereft_state(b));
 	else
 		what = fmt_str("node %u (%s) does not answer; its neighbours have no port for it",
 			       node, place);
-	f = check_say(c, "dead", what,
-		      b->carriers ? "is its kernel running, and torcoll loaded? modprobe torcoll there" :
-				    "is that host on, and are its cables plugged in?");
+	f = check_say(c, "dead", what, bereft_remedy(b));
 	f->node = node;
 	for (i = 0; i < b->n; i++)
 		check_explain(c, b->port[i], EXPLAINED);
@@ -287,7 +301,7 @@ static void rule_dead(struct check *c)
 			  "repair what is named here first, then check again");
 }
 
-/* The device of a host that the cable for this place ends at, if known. */
+/* The device of a host that the cable for this place ends at, or NULL if that is not known. */
 static const char *device_for(const struct check *c, const struct survey_host *host, uint32_t node,
 			      uint32_t dim, uint32_t dir)
 {
@@ -295,20 +309,23 @@ static const char *device_for(const struct check *c, const struct survey_host *h
 
 	if (partner && partner->other && partner->other->owner == host)
 		return fmt_plain(partner->other->own.device);
-	return "NAME";
+	return NULL;
 }
 
 static void missing_at(struct check *c, const struct survey_host *host, uint32_t node, uint32_t dim,
 		       uint32_t dir)
 {
 	struct survey_port *partner = map_partner(c->m, node, dim, dir);
+	const char *device = device_for(c, host, node, dim, dir);
 	struct finding *f;
 
+	/* hosts do not report devices that a bridge or bond has taken */
 	f = check_say(c, "port", fmt_str("%s has no port for dim %u %s", check_host(c, host), dim,
 					 dir_name(dir)),
-		      fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
+		      fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)%s",
 			      (unsigned long long)c->m->key, dim, dir_name(dir),
-			      device_for(c, host, node, dim, dir)));
+			      device ? device : "NAME",
+			      device ? "" : "; if port show has it, take its device out of the bridge or bond: ip link set NAME nomaster"));
 	f->host = host;
 	f->node = node;
 	check_explain(c, partner, EXPLAINED);
