@@ -3,16 +3,17 @@
 #
 # Tests that are run again. In a whole run tests share the machine with others, and a case that bounds what something takes may
 # fail by that alone. As netdev's CI does, those that failed by cases are run once more, with nothing beside them; one that
-# passes then is unsteady: it is named at the end, with its first log, but fails nothing. What cannot be the machine's doing is
-# no case for it: a splat of the kernel, a leak, a guest that died, a module that does not unload, a test that does not end,
-# unit tests, and many tests at once. Sourced by selftests/run.
+# passes then is unsteady: it is named at the end, with its first log, but fails nothing. What may be a bug that does not show
+# each time is no case for it: tests that need two processors, since they are about what several contexts do at a time, a splat of
+# the kernel, a leak, a guest that died, a module that does not unload, a test that does not end, unit tests, and many tests at
+# once. Sourced by selftests/run.
 again_most=3
 doubtful=() unsteady=()
 
 # Whether the failure of test $1, of whole run $suite, for reason $2 besides its cases, may be the machine's doing.
 is_doubtful()
 {
-	[[ $suite == check && -z ${T-}$2 && $1 == @(host|net)/* ]]
+	[[ $suite == check && -z ${T-}$2 && $1 == @(host|net)/* ]] && ! needs_processors "$1"
 }
 
 # doubt NAME PASSED FAILED
@@ -49,6 +50,12 @@ once_more()
 	((${#guest[@]} == 0)) || use_guests 1 "${guest[@]}"
 }
 
+# Where the test that failed has its log.
+first_log()
+{
+	[[ $1 == host/* ]] && echo "$logs/$1.log" || echo "$logs/guest/$1.log"
+}
+
 # Whether test $1 passed again.
 passed_again()
 {
@@ -74,7 +81,7 @@ settle_doubts()
 	suite=again once_more "${names[@]}"
 	for name in "${all[@]}"; do
 		read -r name _ had_failed <<<"$name"
-		! passed_again "$name" || unsteady+=("$name: $had_failed failed")
+		! passed_again "$name" || unsteady+=("$name: $had_failed failed; log: $(first_log "$name")")
 	done
 }
 

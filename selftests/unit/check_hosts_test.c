@@ -254,7 +254,8 @@ static void dead__host(void **state)
 	torus_free(s);
 }
 
-static void dead__host_without_power(void **state)
+/* A host without carrier that is silent, and @flags that the other ends of its cables lack. */
+static struct survey *survey_without(uint32_t flags)
 {
 	struct survey *s = torus_survey("4x4");
 	struct survey_host *host = s->hosts[9];
@@ -262,22 +263,23 @@ static void dead__host_without_power(void **state)
 
 	set_states(host, TORCOLL_LINK_STATE_NO_CARRIER);
 	for (i = 0; i < host->nports; i++)
-		host->ports[i].other->flags &= ~TORCOLL_SURVEY_CARRIER;
+		host->ports[i].other->flags &= ~flags;
 	torus_kill(s, 9);
+	return s;
+}
+
+static void dead__host_without_power(void **state)
+{
+	struct survey *s = survey_without(TORCOLL_SURVEY_CARRIER);
+
 	finds(s, "dead: node 9 (1,2) does not answer; its neighbours' c10:d0m, c8:d0p, c13:d1m, c5:d1p have no carrier\n");
 	torus_free(s);
 }
 
 static void dead__neighbours_are_switched_off(void **state)
 {
-	struct survey *s = torus_survey("4x4");
-	struct survey_host *host = s->hosts[9];
-	unsigned int i;
+	struct survey *s = survey_without(TORCOLL_SURVEY_CARRIER | TORCOLL_SURVEY_UP);
 
-	set_states(host, TORCOLL_LINK_STATE_NO_CARRIER);
-	for (i = 0; i < host->nports; i++)
-		host->ports[i].other->flags &= ~(TORCOLL_SURVEY_CARRIER | TORCOLL_SURVEY_UP);
-	torus_kill(s, 9);
 	finds(s, "dead: node 9 (1,2) does not answer; its neighbours' c10:d0m, c8:d0p, c13:d1m, c5:d1p are switched off\n");
 	advises(s, "ip link set DEV up for these, then check again");
 	torus_free(s);
