@@ -189,6 +189,11 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 	abort();
 }
 
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	abort();
+}
+
 void tor_env_chan_work(struct tor_ctx *c, struct tor_chan *chan)
 {
 	abort();

@@ -307,8 +307,14 @@ struct tor_frame {
  */
 int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame);
 
-/* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. 0: none. */
+/* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. */
 void tor_env_chan_timer(struct tor_chan *chan, u64 when);
+
+/*
+ * Call tor_comm_pay() at or after @when (ns), once. Not requested again before
+ * that call. @comm is a carrier. Context: any.
+ */
+void tor_env_comm_timer(struct tor_comm *comm, u64 when);
 
 /*
  * Call tor_chan_work() from process context soon. May be requested again before

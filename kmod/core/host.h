@@ -188,6 +188,11 @@ static inline s64 atomic64_xchg(atomic64_t *v, s64 new)
 	return atomic_exchange(&v->counter, new);
 }
 
+static inline s64 atomic64_fetch_or(s64 i, atomic64_t *v)
+{
+	return atomic_fetch_or(&v->counter, i);
+}
+
 static inline s64 atomic64_cmpxchg(atomic64_t *v, s64 old, s64 new)
 {
 	atomic_compare_exchange_strong(&v->counter, &old, new);

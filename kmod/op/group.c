@@ -277,8 +277,9 @@ void tor_group_put(struct tor_group *group)
  * - frames and dumps that found it in the table: unhashed, then a grace period;
  *   a group that is not on the wire is found by one that is, which is taken
  *   apart before;
- * - timers of lanes: DEAD keeps new ones from starting, then they are
- *   cancelled;
+ * - timers of lanes and of the group: DEAD keeps new ones from starting, then
+ *   they are cancelled. Who starts the group's may have read DEAD before it was
+ *   set, but is in RCU;
  * - the works: cancelled, except this one; kind->stop() waits for others;
  * - calls of the process: they hold references.
  *
@@ -404,6 +405,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endp
 	INIT_LIST_HEAD(&group->pending);
 	xa_init(&group->pairs);
 	tor_spares_init(&group->spares);
+	tor_pay_timer_init(group);
 	INIT_DELAYED_WORK(&group->fail_work, fail_work);
 	INIT_DELAYED_WORK(&group->linger_work, linger_work);
 	return group;

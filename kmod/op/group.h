@@ -219,6 +219,7 @@ struct tor_lane_cursor {
  * @series: all series
  * @pairs_lock: see series.h
  * @refused: bit per rank whose messages came when there were no slots for them
+ * @pay_timer: of a carrier, see tor_comm_pay(); DEAD keeps it from starting
  * @room: length of @member and @order, which comm points to, and of its other
  *	arrays; the ranks of the comm that began the lineage
  */
@@ -275,6 +276,7 @@ struct tor_group {
 	struct mutex pairs_lock;
 	unsigned long *refused;
 	struct tor_spares spares;
+	struct hrtimer pay_timer;
 };
 
 /*
@@ -518,6 +520,9 @@ struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag);
 
 /* Initialise the lane of channel @index of @slot, which serves op @seq. */
 void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq);
+
+/* Initialise the timer of a group, once. */
+void tor_pay_timer_init(struct tor_group *group);
 
 /* Initialise a slot, once. */
 void tor_slot_init(struct tor_slot *slot);

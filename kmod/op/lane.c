@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lanes: the channels of core, each with a lock and a timer, and core's
- * callbacks about their ops. See group.h.
+ * Lanes: the channels of core, each with a lock and a timer, core's callbacks
+ * about their ops, and the timer of their group. See group.h.
  */
 #include <tor/hrtimer.h>
 
@@ -21,14 +21,16 @@ static struct tor_lane *lane_of(struct tor_chan *chan)
 }
 
 /*
- * Return how much later than at @when a timer may expire, ns: what timer wheels
- * take. Those of lanes that are close to each other then share an interrupt.
+ * Start a timer. It may expire later by what timer wheels take: those that are
+ * close to each other then share an interrupt.
  */
-static u64 timer_slack(u64 when)
+static void timer_start(struct hrtimer *timer, u64 when)
 {
 	s64 left = when - ktime_get_ns();
 
-	return left > 0 ? min_t(u64, left / 8, SLACK_MAX) : 0;
+	hrtimer_start_range_ns(timer, ns_to_ktime(when),
+			       left > 0 ? min_t(u64, left / 8, SLACK_MAX) : 0,
+			       HRTIMER_MODE_ABS_SOFT);
 }
 
 void tor_env_chan_timer(struct tor_chan *chan, u64 when)
@@ -36,12 +38,8 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 	struct tor_lane *lane = lane_of(chan);
 
 	lockdep_assert_held(&lane->lock);
-	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
-		return;
-	/* a timer that is no longer needed finds nothing to do */
-	if (when)
-		hrtimer_start_range_ns(&lane->timer, ns_to_ktime(when), timer_slack(when),
-				       HRTIMER_MODE_ABS_SOFT);
+	if (!test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
+		timer_start(&lane->timer, when);
 }
 
 static enum hrtimer_restart lane_timer(struct hrtimer *timer)
@@ -57,6 +55,32 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	return HRTIMER_NORESTART;
+}
+
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	struct tor_group *group = tor_group_of(comm);
+
+	if (!test_bit(TOR_GROUP_DEAD, &group->flags))
+		timer_start(&group->pay_timer, when);
+}
+
+static enum hrtimer_restart pay_timer(struct hrtimer *timer)
+{
+	struct tor_group *group = container_of(timer, struct tor_group, pay_timer);
+	struct tor_entry entry __uninitialized;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_pay(&entry.ctx, &group->comm);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+void tor_pay_timer_init(struct tor_group *group)
+{
+	hrtimer_setup(&group->pay_timer, pay_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
 /* --- long work --- */
@@ -278,6 +302,7 @@ void tor_lanes_stop(struct tor_group *group)
 	struct tor_series *series;
 	u32 i;
 
+	hrtimer_cancel(&group->pay_timer);
 	tor_group_each_series(group, series) {
 		for (i = 0; i < tor_series_lanes(series); i++)
 			hrtimer_cancel(&series->lanes[i].timer);

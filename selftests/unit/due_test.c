@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Acknowledgements that wait for company: none is lost, none is said twice, none waits for ever.
+ * Acknowledgements that wait for company: none is lost, none is said twice, none waits for ever. And the timers of
+ * lanes, which have nothing to do with them.
  */
 #include "host_env.h"
 #include "made_paths.h"
 
 #include "core/engine/chan.h"
 
-#define RANKS	(TOR_DUE_MAX / TOR_DUE_WORDS + 2)
+#define RANKS	(MADE_GROUPS * TOR_PATH_GROUP)
 
 static struct tor_node node;
 static struct tor_comm comm;
@@ -23,6 +24,7 @@ static int setup(void **state)
 
 	(void)state;
 	host_reset();
+	host.budget = TOR_BUDGET;
 	memset(&node, 0, sizeof(node));
 	memset(&comm, 0, sizeof(comm));
 	memset(chan, 0, sizeof(chan));
@@ -46,6 +48,28 @@ static int teardown(void **state)
 	(void)state;
 	host_check_idle();
 	return 0;
+}
+
+/* Let the timer expire, if it was requested for now. */
+static void visit(void)
+{
+	if (!host.pay_when || host.pay_when > ctx.now)
+		return;
+	assert_ptr_equal(host.pay_comm, &comm);
+	host.pay_when = 0;
+	tor_comm_pay(&ctx, &comm);
+}
+
+/* Let time pass, and the timer expire when it should. */
+static void pass(u64 ns)
+{
+	u64 end = ctx.now + ns;
+
+	while (host.pay_when && host.pay_when <= end) {
+		ctx.now = host.pay_when;
+		visit();
+	}
+	ctx.now = end;
 }
 
 /* The acknowledgements of sent frame @i: (op, channel, round) each, and all said to be done. */
@@ -78,8 +102,9 @@ static void tor_chan_owe__waits_and_is_taken_along(void **state)
 	assert_int_equal(acks[0].state, TORCOLL_ACK_DONE);
 	/* and once only, also when time is up */
 	assert_int_equal(tor_comm_take_due(&comm, 2, acks, TOR_DUE_WORDS), 0);
-	tor_chan_pay(&ctx, &chan[1]);
+	pass(10 * TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 0);
+	assert_int_equal(host.pay_when, 0);
 }
 
 /* Of a message, its role and pair are owed. */
@@ -100,23 +125,27 @@ static void tor_chan_owe__a_message(void **state)
 	assert_int_equal(acks[0].where.round, 0);
 }
 
-static void tor_chan_pay__sends_what_found_no_company(void **state)
+static void tor_comm_pay__sends_what_found_no_company(void **state)
 {
 	struct tor_ack acks[8];
 
 	(void)state;
 	tor_chan_owe(&ctx, &chan[0], 1, 5, 0);
 	tor_chan_owe(&ctx, &chan[0], 3, 5, 7);
-	tor_chan_arm(&chan[0]);
-	assert_true(host.timer_when == ctx.now + TOR_ACK_DELAY);
-	ctx.now += TOR_ACK_DELAY;
-	tor_chan_timer(&ctx, &chan[0]);
+	assert_true(host.pay_when == ctx.now + TOR_ACK_DELAY);
+	pass(TOR_ACK_DELAY);
+	assert_int_equal(host.nsent, 0);
+	pass(TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 2);
 	assert_int_equal(acks_of(0, acks), 1);
+	assert_int_equal(acks[0].op, 5);
+	assert_int_equal(acks[0].where.round, 0);
 	assert_int_equal(host.sent[0].dst, 1);
 	assert_int_equal(acks_of(1, acks), 1);
 	assert_int_equal(acks[0].where.round, 7);
 	assert_int_equal(host.sent[1].dst, 3);
+	/* nothing is owed: no timer */
+	assert_int_equal(host.pay_when, 0);
 }
 
 /* No room for another one: all of them leave, in one frame. */
@@ -133,80 +162,165 @@ static void tor_chan_owe__full(void **state)
 	assert_int_equal(host.nsent, 1);
 	assert_int_equal(acks_of(0, acks), TOR_DUE_WORDS + 1);
 	assert_int_equal(acks[0].op + acks[1].op + acks[2].op, 5 + 6 + 7);
-	tor_chan_pay(&ctx, &chan[0]);
-	tor_chan_pay(&ctx, &chan[1]);
+	pass(10 * TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 1);
 }
 
-/* A channel remembers only so many; what it cannot remember leaves at once, but not because of what has found company. */
-static void tor_chan_owe__more_than_a_channel_remembers(void **state)
+/* What is owed to many ranks leaves in portions, which follow each other soon. */
+static void tor_comm_pay__some_frames_at_a_time(void **state)
 {
-	struct tor_ack acks[8];
+	u32 i, visits = 0;
+
+	(void)state;
+	host.budget.frames = 10;
+	for (i = 1; i < RANKS; i++)
+		tor_chan_owe(&ctx, &chan[0], i, i, 0);
+	pass(2 * TOR_ACK_DELAY);
+	assert_int_equal(host.nsent, 10);
+	while (host.pay_when) {
+		u32 sent = host.nsent;
+
+		assert_true(host.pay_when == ctx.now + TOR_RETRY);
+		pass(TOR_RETRY);
+		assert_in_range(host.nsent - sent, 0, 10);
+		visits++;
+	}
+	assert_int_equal(host.nsent, RANKS - 1);
+	assert_in_range(visits, RANKS / 10, RANKS / 10 + 1);
+}
+
+/* A visit is of some ranks, and the next one begins with those that it did not come to. */
+static void tor_comm_pay__some_ranks_at_a_time(void **state)
+{
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < TOR_DUE_MAX + 5; i++) {
-		tor_chan_owe(&ctx, &chan[0], 1, i, 0);
-		assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 1);
+	host.budget.steps = 1;
+	for (i = 1; i < RANKS; i++)
+		tor_chan_owe(&ctx, &chan[0], i, i, 0);
+	pass(TOR_ACK_DELAY);
+	for (i = 2; i < RANKS; i++) {
+		assert_int_equal(host.nsent, 0);
+		assert_true(host.pay_when == ctx.now + TOR_RETRY);
+		pass(TOR_RETRY);
 	}
-	assert_int_equal(host.nsent, 0);
-	for (i = 0; i < TOR_DUE_MAX; i++)
-		tor_chan_owe(&ctx, &chan[0], i / TOR_DUE_WORDS, i, 0);
-	assert_int_equal(host.nsent, 0);
-	tor_chan_owe(&ctx, &chan[0], RANKS - 1, i, 0);
-	assert_int_equal(host.nsent, 1);
-	assert_int_equal(host.sent[0].dst, RANKS - 1);
-	assert_int_equal(acks_of(0, acks), 1);
-	ctx.now += TOR_ACK_DELAY;
-	tor_chan_pay(&ctx, &chan[0]);
-	/* to each rank those that are owed to it, together */
-	assert_int_equal(host.nsent, 1 + TOR_DUE_MAX / TOR_DUE_WORDS);
+	pass(RANKS * TOR_RETRY + TOR_ACK_DELAY);
+	assert_int_equal(host.nsent, RANKS - 1);
+	assert_int_equal(host.pay_when, 0);
 }
 
 /* Each has its time: that one was owed long ago is no reason to send another. */
-static void tor_chan_pay__leaves_what_is_not_due(void **state)
+static void tor_comm_pay__leaves_what_is_not_due(void **state)
 {
 	u64 first;
 
 	(void)state;
 	tor_chan_owe(&ctx, &chan[0], 1, 5, 0);
-	first = ctx.now + TOR_ACK_DELAY;
-	ctx.now += TOR_ACK_DELAY / 2;
+	first = ctx.now;
+	pass(TOR_ACK_DELAY);
 	tor_chan_owe(&ctx, &chan[0], 2, 5, 0);
-	tor_chan_arm(&chan[0]);
-	assert_true(host.timer_when == first);
-	ctx.now = first;
-	tor_chan_timer(&ctx, &chan[0]);
+	pass(TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 1);
 	assert_int_equal(host.sent[0].dst, 1);
-	assert_true(host.timer_when == first + TOR_ACK_DELAY / 2);
-	ctx.now = host.timer_when;
-	tor_chan_timer(&ctx, &chan[0]);
+	assert_true(host.pay_when == first + 3 * TOR_ACK_DELAY);
+	pass(TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 2);
 	assert_int_equal(host.sent[1].dst, 2);
-	assert_int_equal(chan[0].due_at, 0);
+	assert_int_equal(host.pay_when, 0);
+}
+
+/* Ops follow each other: what one owes leaves with the next, and no frame for it alone. */
+static void tor_comm_pay__sends_nothing_while_frames_leave(void **state)
+{
+	struct tor_ack acks[8];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		tor_chan_owe(&ctx, &chan[0], 1, i, 0);
+		pass(TOR_ACK_DELAY / 2);
+		assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 1);
+		assert_int_equal(acks[0].op, i);
+	}
+	assert_int_equal(host.nsent, 0);
+}
+
+/* The frame that took them along did not leave: they are owed again. */
+static void tor_comm_put_due__sent_when_time_is_up(void **state)
+{
+	struct tor_ack acks[8];
+
+	(void)state;
+	tor_chan_owe(&ctx, &chan[0], 1, 5, 3);
+	assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 1);
+	pass(TOR_ACK_DELAY);
+	assert_int_equal(host.pay_when, 0);
+	tor_comm_put_due(&ctx, &comm, 1, acks, 1);
+	pass(2 * TOR_ACK_DELAY);
+	assert_int_equal(host.nsent, 1);
+	assert_int_equal(acks_of(0, acks), 1);
+	assert_int_equal(acks[0].op, 5);
+	assert_int_equal(acks[0].where.round, 3);
 }
 
 /* The comm failed: nobody is told anything any more. */
-static void tor_chan_abort__forgets_what_is_owed(void **state)
+static void tor_comm_pay__failed_comm_owes_nothing(void **state)
 {
 	(void)state;
 	tor_chan_owe(&ctx, &chan[0], 1, 5, 0);
-	tor_chan_abort(&ctx, &chan[0]);
-	tor_chan_pay(&ctx, &chan[0]);
+	atomic_set(&comm.failed, 1);
+	pass(10 * TOR_ACK_DELAY);
 	assert_int_equal(host.nsent, 0);
+	assert_int_equal(host.pay_when, 0);
 }
+
+/* The timer of a lane that has ended its op is left alone; the next op starts no other that is later. */
+static void tor_chan_arm__leaves_a_timer_that_comes_too_soon(void **state)
+{
+	(void)state;
+	chan[0].state = TOR_CHAN_RUNNING;
+	chan[0].nudge = 5000;
+	tor_chan_arm(&chan[0]);
+	assert_true(host.timer_when == 5000);
+	host.timer_when = 0;
+	chan[0].state = TOR_CHAN_IDLE;
+	tor_chan_arm(&chan[0]);
+	chan[0].state = TOR_CHAN_RUNNING;
+	chan[0].nudge = 6000;
+	tor_chan_arm(&chan[0]);
+	assert_int_equal(host.timer_when, 0);
+	chan[0].nudge = 4000;
+	tor_chan_arm(&chan[0]);
+	assert_true(host.timer_when == 4000);
+	/* once it has come, for nothing, only what waits starts it */
+	ctx.now = 4000;
+	chan[0].state = TOR_CHAN_IDLE;
+	host.timer_when = 0;
+	tor_chan_timer(&ctx, &chan[0]);
+	assert_int_equal(host.timer_when, 0);
+	chan[0].state = TOR_CHAN_RUNNING;
+	chan[0].nudge = 6000;
+	tor_chan_arm(&chan[0]);
+	assert_true(host.timer_when == 6000);
+	chan[0].state = TOR_CHAN_IDLE;
+}
+
+#define CASE(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(tor_chan_owe__waits_and_is_taken_along, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_owe__a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_pay__sends_what_found_no_company, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_owe__full, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_owe__more_than_a_channel_remembers, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_pay__leaves_what_is_not_due, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_abort__forgets_what_is_owed, setup, teardown),
+		CASE(tor_chan_owe__waits_and_is_taken_along),
+		CASE(tor_chan_owe__a_message),
+		CASE(tor_chan_owe__full),
+		CASE(tor_comm_put_due__sent_when_time_is_up),
+		CASE(tor_comm_pay__sends_what_found_no_company),
+		CASE(tor_comm_pay__some_frames_at_a_time),
+		CASE(tor_comm_pay__some_ranks_at_a_time),
+		CASE(tor_comm_pay__leaves_what_is_not_due),
+		CASE(tor_comm_pay__sends_nothing_while_frames_leave),
+		CASE(tor_comm_pay__failed_comm_owes_nothing),
+		CASE(tor_chan_arm__leaves_a_timer_that_comes_too_soon),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@
 #pragma weak tor_env_drop
 #pragma weak tor_env_send
 #pragma weak tor_env_chan_timer
+#pragma weak tor_env_comm_timer
 #pragma weak tor_env_chan_work
 #pragma weak tor_env_budget
 #pragma weak tor_env_op_done
@@ -319,6 +320,12 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 {
 	host.timer_chan = chan;
 	host.timer_when = when;
+}
+
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	host.pay_comm = comm;
+	host.pay_when = when;
 }
 
 void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)

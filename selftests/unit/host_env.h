@@ -88,6 +88,8 @@ struct host {
 
 	struct tor_chan *timer_chan;	/* last call of tor_env_chan_timer() */
 	u64 timer_when;
+	struct tor_comm *pay_comm;	/* last call of tor_env_comm_timer() */
+	u64 pay_when;
 	u32 ops_done;
 	u32 ops_retired;
 	u32 comms_failed;

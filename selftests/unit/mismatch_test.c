@@ -31,6 +31,7 @@ static struct rank {
 	struct slot slot[DEPTH];
 	u32 epoch[RANKS];
 	struct made_paths path;
+	u64 pays;
 	bool failed, told;
 } rank[RANKS];
 
@@ -71,6 +72,11 @@ static u64 count_of(const struct called *what, u32 i)
 void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 {
 	container_of(chan, struct lane, chan)->when = when;
+}
+
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	container_of(comm, struct rank, comm)->pays = when;
 }
 
 void tor_env_op_done(struct tor_ctx *c, struct tor_op *op)
@@ -175,6 +181,11 @@ static void pass(u64 ns)
 					tor_chan_timer(&ctx, &lane->chan);
 					leave(&rank[i]);
 				}
+			}
+			if (rank[i].pays && rank[i].pays <= ctx.now) {
+				rank[i].pays = 0;
+				tor_comm_pay(&ctx, &rank[i].comm);
+				leave(&rank[i]);
 			}
 		}
 		settle();

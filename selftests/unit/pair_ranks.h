@@ -44,6 +44,7 @@ static struct rank {
 	struct series calls, to[RANKS], from[RANKS];
 	u32 epoch[RANKS];
 	struct made_paths path;
+	u64 pays;
 	bool refused[RANKS];
 	bool failed, told;
 } rank[RANKS];
@@ -66,6 +67,11 @@ static u64 luck, deadline;
 void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 {
 	container_of(chan, struct lane, chan)->when = when;
+}
+
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	container_of(comm, struct rank, comm)->pays = when;
 }
 
 void tor_env_op_done(struct tor_ctx *c, struct tor_op *op)
@@ -308,14 +314,26 @@ static void run_timer(struct rank *r, struct slot *slot, struct lane *lane)
 	tor_chan_timer(&ctx, &lane->chan);
 }
 
+static void run_pay(struct rank *r)
+{
+	if (!r->pays || r->pays > ctx.now)
+		return;
+	r->pays = 0;
+	tor_comm_pay(&ctx, &r->comm);
+}
+
 static void pass(u64 ns)
 {
 	u64 end = ctx.now + ns;
 	u32 i;
 
 	for (; ctx.now < end; ctx.now += STEP) {
-		for (i = 0; i < RANKS; i++)
+		for (i = 0; i < RANKS; i++) {
 			each_lane(&rank[i], run_timer);
+			run_pay(&rank[i]);
+		}
+		for (i = 0; i < NODES; i++)
+			run_pay(&node[i]);
 		leave_all();
 		settle();
 	}

@@ -196,13 +196,18 @@ static void timer_expired(void *arg)
 {
 	struct sim_chan *chan = arg;
 	struct sim_ctx ctx;
+	bool idle;
 
-	/* replaced by another, or cancelled */
+	/* replaced by another */
 	if (!chan->when || sim.now < chan->when)
 		return;
 	chan->when = 0;
 	sim_enter(&ctx, chan->rank->node);
+	idle = chan->core.state == TOR_CHAN_IDLE;
 	tor_chan_timer(&ctx.core, &chan->core);
+	if (idle && chan->when)
+		sim_fail("rank %u, slot of op %u: idle, and asks for a timer", chan->rank->number,
+			 chan->core.seq);
 	sim_leave(&ctx);
 }
 
@@ -211,9 +216,32 @@ void tor_env_chan_timer(struct tor_chan *core, u64 when)
 	struct sim_chan *chan = container_of(core, struct sim_chan, core);
 
 	chan->when = when;
-	if (when)
-		sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), chan->rank->node,
-		       timer_expired, chan);
+	sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), chan->rank->node,
+	       timer_expired, chan);
+}
+
+static void pay(void *arg)
+{
+	struct sim_rank *r = arg;
+	struct sim_ctx ctx;
+
+	/* of a comm that has ended since */
+	if (!r->pays || sim.now < r->pays)
+		return;
+	r->pays = 0;
+	sim_enter(&ctx, r->node);
+	tor_comm_pay(&ctx.core, &r->core);
+	sim_leave(&ctx);
+}
+
+void tor_env_comm_timer(struct tor_comm *comm, u64 when)
+{
+	struct sim_rank *r = container_of(comm, struct sim_rank, core);
+
+	if (r->pays)
+		sim_fail("rank %u asks for a second timer of its comm", r->number);
+	r->pays = when;
+	sim_at(when + sim_below(sim.scenario.timer_slack), r->node, pay, r);
 }
 
 static void work(void *arg)

@@ -449,6 +449,7 @@ void sim_rank_free(struct sim_rank *r)
 			tor_chan_destroy(&r->slot[s].chan[k].core);
 		sim_op_free(&r->slot[s]);
 	}
+	r->pays = 0;
 	free(r->slot);
 	free(r->join.a.epoch);
 	free(r->core.away);

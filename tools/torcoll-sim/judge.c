@@ -513,9 +513,6 @@ static void check_chan_idle(const struct sim_rank *r, const struct sim_chan *cha
 	if (c->state != TOR_CHAN_IDLE || has_records(c))
 		sim_fail("rank %u, slot of op %u, channel %u is not idle", r->number, c->seq,
 			 c->index);
-	if (chan->when)
-		sim_fail("rank %u, slot of op %u, channel %u still has a timer", r->number, c->seq,
-			 c->index);
 }
 
 static void check_rank_idle(const struct sim_rank *r)
@@ -525,6 +522,8 @@ static void check_rank_idle(const struct sim_rank *r)
 	/* not told yet, or not at the op yet: it may keep early frames */
 	if (!r->slot || (r->submitted < r->group->spec->calls && !r->failed))
 		return;
+	if (r->pays && !r->failed)
+		sim_fail("rank %u still owes acknowledgements", r->number);
 	if (atomic_read(&r->core.kept))
 		sim_fail("rank %u keeps %d bytes", r->number, atomic_read(&r->core.kept));
 	for (s = 0; s < r->core.depth; s++)

@@ -382,6 +382,7 @@ struct sim_rank {
 	u32 done;			/* ops */
 	u32 retired;
 	u64 next_call;			/* not before, ns */
+	u64 pays;			/* owed acknowledgements, ns; 0: no timer */
 };
 
 /* Known parts of the right result of a call. */

@@ -375,12 +375,9 @@ bool tor_chan_copy_sends(struct tor_chan *chan);
 
 /*
  * All of the transfer of @round of op @seq has come from @rank: acknowledge it
- * soon.
+ * soon, at the latest when tor_comm_pay() has twice found it owed.
  */
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round);
-
-/* Send the acknowledgements whose time is up and that no frame carried. */
-void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
  * A frame leaves for @rank: collect the acknowledgements owed to it, at most
@@ -393,7 +390,8 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
  * That frame did not leave: they are owed again, unless others have taken their
  * places.
  */
-void tor_comm_put_due(struct tor_comm *comm, u32 rank, const struct tor_ack *acks, u32 n);
+void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		      const struct tor_ack *acks, u32 n);
 
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,

@@ -9,14 +9,20 @@
  * together with the next one that is owed to it, or alone when its time is up.
  * Frames with a full payload have no room.
  *
- * The acknowledgements owed to a rank are a few words in its path. Any channel
- * of the comm may take them, by exchange. The channel that owes one remembers
- * the word and its time, and its timer takes the word back if it is still
- * there.
+ * The acknowledgements owed to a rank are a few words in its path. All channels
+ * of the comm add and take them, by exchange. comm->indebted notes to which
+ * ranks there may be some. While it is not 0, a timer of the comm visits their
+ * paths: it marks the words that it meets for the first time, and sends those
+ * that it has marked before. Nobody keeps their times.
+ *
+ * A word is written before its note, and the timer takes all notes before it
+ * reads words. So either it reads the word, or it finds the note next time.
  */
 #include "core/engine/chan.h"
 
 #define DUE_THERE	BIT_ULL(63)	/* the word is not 0 */
+#define DUE_SEEN	BIT_ULL(62)	/* a visit has met it */
+#define DUE_NOTES	64		/* bits of comm->indebted */
 
 static u64 due_pack(u32 seq, const struct tor_where *where)
 {
@@ -28,7 +34,7 @@ static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack
 {
 	memset(ack, 0, sizeof(*ack));
 	ack->comm = comm->tag;
-	ack->op = due >> 26;
+	ack->op = (u32)(due >> 26);
 	ack->where.role = due >> 24 & 3;
 	ack->where.channel = due >> 16 & U8_MAX;
 	if (ack->where.role)
@@ -38,37 +44,31 @@ static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack
 	ack->state = TORCOLL_ACK_DONE;
 }
 
-static bool due_leave(struct tor_comm *comm, u32 rank, u64 due)
+/* Make notes. The first one starts the timer. */
+static void due_note(struct tor_ctx *ctx, struct tor_comm *carrier, u64 notes, u64 delay)
 {
+	/* the common case costs no atomic operation */
+	if (!(notes & ~atomic64_read(&carrier->indebted)))
+		return;
+	if (!atomic64_fetch_or(notes, &carrier->indebted))
+		tor_env_comm_timer(carrier, ctx->now + delay);
+}
+
+static bool due_leave(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
+{
+	struct tor_comm *carrier = tor_comm_carrier(comm);
 	struct tor_path *path = tor_comm_path(comm, rank);
 	u32 i;
 
 	/* of several ranks */
-	if (path == &tor_comm_carrier(comm)->nobody)
+	if (path == &carrier->nobody)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(path->due); i++)
-		if (!atomic64_cmpxchg(&path->due[i], 0, due))
+		if (!atomic64_cmpxchg(&path->due[i], 0, due)) {
+			due_note(ctx, carrier, BIT_ULL(tor_comm_place(comm, rank) % DUE_NOTES),
+				 TOR_ACK_DELAY);
 			return true;
-	return false;
-}
-
-static bool due_take_back(struct tor_path *path, u64 due)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(path->due); i++)
-		if (atomic64_cmpxchg(&path->due[i], due, 0) == (s64)due)
-			return true;
-	return false;
-}
-
-static bool due_is_there(const struct tor_path *path, u64 due)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(path->due); i++)
-		if ((u64)atomic64_read(&path->due[i]) == due)
-			return true;
+		}
 	return false;
 }
 
@@ -89,12 +89,13 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
 	return n;
 }
 
-void tor_comm_put_due(struct tor_comm *comm, u32 rank, const struct tor_ack *acks, u32 n)
+void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		      const struct tor_ack *acks, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		due_leave(comm, rank, due_pack(acks[i].op, &acks[i].where));
+		due_leave(ctx, comm, rank, due_pack(acks[i].op, &acks[i].where));
 }
 
 /* Send @due together with everything else that is owed to @rank. */
@@ -107,51 +108,78 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 			   1 + tor_comm_take_due(comm, rank, acks + 1, TOR_DUE_WORDS));
 }
 
-/*
- * Forget acknowledgements that a frame carried, and send those due by @now.
- * Those not due yet most likely leave with the next op; sending them early
- * would cost a frame.
- */
-static void due_pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
-{
-	struct tor_comm *comm = chan->op->comm;
-	u32 i, left = 0;
-
-	for (i = 0; i < chan->ndue; i++) {
-		/* made when it was owed */
-		struct tor_path *path = tor_comm_known_path(comm, chan->due[i].rank);
-
-		if (!due_is_there(path, chan->due[i].due))
-			continue;
-		if (chan->due[i].until > now)
-			chan->due[left++] = chan->due[i];
-		else if (due_take_back(path, chan->due[i].due))
-			due_send(ctx, comm, chan->due[i].rank, chan->due[i].due);
-	}
-	chan->ndue = left;
-	chan->due_at = left ? chan->due[0].until : 0;
-}
-
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_where where = tor_chan_where(chan, round);
 	u64 due = due_pack(seq, &where);
 
-	if (chan->ndue == TOR_DUE_MAX)
-		due_pay(ctx, chan, 0);
-	if (chan->ndue == TOR_DUE_MAX || !due_leave(comm, rank, due)) {
+	if (!due_leave(ctx, comm, rank, due))
 		due_send(ctx, comm, rank, due);
-		return;
-	}
-	chan->due[chan->ndue].rank = rank;
-	chan->due[chan->ndue].due = due;
-	chan->due[chan->ndue].until = ctx->now + TOR_ACK_DELAY;
-	if (!chan->ndue++)
-		chan->due_at = ctx->now + TOR_ACK_DELAY;
 }
 
-void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan)
+/* --- the timer --- */
+
+/* Visit a path. Return whether the next visit has to. */
+static bool pay_path(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_path *path,
+		     struct tor_budget *left)
 {
-	due_pay(ctx, chan, ctx->now);
+	bool again = false;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(path->due); i++) {
+		u64 due = atomic64_read(&path->due[i]);
+
+		if (!due)
+			continue;
+		if (due & DUE_SEEN && left->frames) {
+			if (atomic64_cmpxchg(&path->due[i], due, 0) != (s64)due)
+				continue;
+			left->frames--;
+			due_send(ctx, comm, rank, due);
+			return false;
+		}
+		/* in vain if a frame has just taken it */
+		atomic64_cmpxchg(&path->due[i], due, due | DUE_SEEN);
+		again = true;
+	}
+	return again;
+}
+
+/* Visit the paths of a note. Return whether it must be made again. */
+static bool pay_note(struct tor_ctx *ctx, struct tor_comm *comm, u32 note, struct tor_budget *left)
+{
+	bool again = false;
+	u32 rank;
+
+	for (rank = note; rank < comm->ranks; rank += DUE_NOTES) {
+		struct tor_path *path = tor_comm_known_path(comm, rank);
+
+		if (path)
+			again |= pay_path(ctx, comm, rank, path, left);
+		left->steps -= !!left->steps;
+	}
+	return again;
+}
+
+void tor_comm_pay(struct tor_ctx *ctx, struct tor_comm *comm)
+{
+	struct tor_budget left = tor_env_budget();
+	u64 notes, again = 0;
+
+	/* nobody waits, and no other visit follows */
+	if (tor_comm_failed(comm))
+		return;
+	notes = atomic64_xchg(&comm->indebted, 0);
+	while (notes && left.steps) {
+		/* the next one after the last, so that each has its turn */
+		u64 later = notes & (~0ULL << comm->next_note);
+		u32 note = __ffs64(later ?: notes);
+
+		if (pay_note(ctx, comm, note, &left))
+			again |= BIT_ULL(note);
+		notes &= ~BIT_ULL(note);
+		comm->next_note = (note + 1) % DUE_NOTES;
+	}
+	due_note(ctx, comm, notes | again, notes || !left.frames ? TOR_RETRY : TOR_ACK_DELAY);
 }

@@ -83,14 +83,13 @@ void tor_chan_arm(struct tor_chan *chan)
 		when = chan_earlier(when, chan->give_up ? chan->give_up : op->deadline);
 		when = chan_earlier(when, chan->nudge);
 	}
-	when = chan_earlier(when, chan->due_at);
 	if (when)
 		when = max(when, chan->timed);
 	/*
-	 * a timer that comes too soon finds nothing and is set again: cheaper
-	 * than moving it
+	 * a timer that comes too soon, or for nothing, finds that out and is
+	 * set again when there is a reason: cheaper than moving it
 	 */
-	if (when == chan->armed || (chan->armed && when > chan->armed))
+	if (!when || (chan->armed && chan->armed <= when))
 		return;
 	chan->armed = when;
 	tor_env_chan_timer(chan, when);
@@ -276,12 +275,8 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->timed = ctx->now;
 	if (tor_comm_failed(op->comm))
 		return;
-	if (chan->due_at && ctx->now >= chan->due_at)
-		tor_chan_pay(ctx, chan);
-	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED) {
-		tor_chan_arm(chan);
+	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED)
 		return;
-	}
 	if (chan->retry && ctx->now >= chan->retry)
 		chan->retry = 0;
 	if (chan->state == TOR_CHAN_RUNNING && op->deadline && ctx->now >= op->deadline) {
@@ -306,11 +301,7 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	tor_chan_clear(chan, false);
 	chan->nwaiting = 0;
-	chan->ndue = 0;
-	chan->due_at = 0;
 	chan->retry = 0;
-	chan->armed = 0;
-	tor_env_chan_timer(chan, 0);
 	if (state == TOR_CHAN_IDLE || state == TOR_CHAN_CLOSED)
 		return;
 	if (state == TOR_CHAN_RUNNING) {

@@ -56,7 +56,6 @@
 #define TOR_KEPT_MAX		(4 << 20)
 /* transfers of later rounds of which a channel takes early frames */
 #define TOR_EARLY_MAX		4096
-#define TOR_DUE_MAX		8		/* acknowledgements that a channel can owe */
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
 #define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
@@ -119,6 +118,9 @@ enum tor_explained {
  * @path: by rank, in groups; NULL: a group that no frame was sent to yet
  * @path_groups: number of groups that were made
  * @nobody: used by all ranks for which there was no memory; its @due is not
+ * @indebted: bit per rank, modulo 64: acknowledgements may be owed to it; while
+ *	it is not 0, tor_comm_pay() will be called. See due.c
+ * @next_note: of these, the one that it begins with
  * @kept: bytes in early frames
  * @claimed: set by the first failure
  * @failed: set when that failure is written
@@ -157,6 +159,8 @@ struct tor_comm {
 	struct tor_path **path;
 	atomic_t path_groups;
 	struct tor_path nobody;
+	atomic64_t indebted;
+	u32 next_note;
 	atomic_t kept;
 	atomic_t claimed;
 	atomic_t failed;
@@ -317,10 +321,7 @@ struct tor_waiting {
  *	whether they have called: when to ask more or fail, ns
  * @timed: time of the last timer, ns; no timer is requested before it, or its
  *	softirq would do work that was left for a later one
- * @armed: time last passed to tor_env_chan_timer()
- * @due: acknowledgements owed, of this op or earlier ones, each until a time in
- *	ns
- * @due_at: the first of these times
+ * @armed: time last passed to tor_env_chan_timer(), 0: since then its call came
  * @waiting: senders that were told not ready
  */
 struct tor_chan {
@@ -358,13 +359,6 @@ struct tor_chan {
 	u32 asked;
 	u64 timed;
 	u64 armed;
-	u64 due_at;
-	u32 ndue;
-	struct {
-		u32 rank;
-		u64 due;
-		u64 until;
-	} due[TOR_DUE_MAX];
 	u64 met;
 	struct tor_kept *held;
 	u32 nwaiting;
@@ -543,6 +537,13 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
  */
 void tor_comm_fail_refusal(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 			   const struct tor_wire_call *call, u32 error);
+
+/*
+ * Send owed acknowledgements that no frame has carried for as long as from one
+ * call to the next. To be called when tor_env_comm_timer() requests it, without
+ * any lock.
+ */
+void tor_comm_pay(struct tor_ctx *ctx, struct tor_comm *comm);
 
 /* Tell one rank that this comm failed, and why. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);

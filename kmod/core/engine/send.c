@@ -223,7 +223,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
 	if (tor_env_send(ctx, comm->node, &frame)) {
 		tor_tx_dropped(tx, index, ctx->now);
-		tor_comm_put_due(comm, tx->rank, acks, h.acks);
+		tor_comm_put_due(ctx, comm, tx->rank, acks, h.acks);
 	}
 	if (gathered)
 		tor_env_shared_free(gathered, len);

@@ -52,7 +52,7 @@ static u64 tx_rto(const struct tor_tx *tx)
 	u64 rto;
 
 	if (!tx->backoff)
-		return max_t(u64, answer, TOR_TAIL_MIN) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
+		return max_t(u64, answer, TOR_TAIL_MIN) + (tx->patient ? 3 * TOR_ACK_DELAY : 0);
 	rto = max_t(u64, answer, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
 	return min_t(u64, rto, max_t(u64, answer, TOR_RTO_MAX));
 }

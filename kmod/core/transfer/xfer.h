@@ -42,8 +42,8 @@
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* delayed acknowledgements, per rank */
-/* of an acknowledgement that nobody waits for */
-#define TOR_ACK_DELAY		(5 * NSEC_PER_MSEC)
+/* an acknowledgement that nobody waits for is owed as long, or twice as long */
+#define TOR_ACK_DELAY		(3 * NSEC_PER_MSEC)
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
 
 /**
