@@ -288,12 +288,15 @@ module_unload()
 patient=(hello 1s)
 
 # nodes_up SHAPE [ARGUMENT]...: as torcollctl netns up. On slow kernels the default hellos of 16 nodes alone
-# would keep a processor busy, and be late: as much rarer as those are slower.
+# would keep a processor busy, and be late: as much rarer as those are slower. What the arguments say counts.
 nodes_up()
 {
 	local slow=()
 
-	((TORCOLL_SLOW == 1)) || slow=(hello "$((200 * TORCOLL_SLOW))ms" wait 300)
+	if ((TORCOLL_SLOW > 1)); then
+		[[ " ${*:2} " == *" hello "* ]] || slow+=(hello "$((200 * TORCOLL_SLOW))ms")
+		[[ " ${*:2} " == *" wait "* ]] || slow+=(wait 300)
+	fi
 	torcollctl netns up "$1" "${slow[@]}" "${@:2}"
 }
 

@@ -77,6 +77,28 @@ check wrong__word two_lines "port help" port add 1 nonsense
 check wrong__number two_lines "port help" port add 1 dim x
 check wrong__missing two_lines "port help" port add 1 dim
 check wrong__by_alias two_lines "stats help" statistics x
+# the last one would count, and nobody say so
+fails apply__as_twice 1 '^Error: "as" is given twice$' torcollctl apply /dev/null as lab0 as lab1
+while read -r word words; do
+	# shellcheck disable=SC2086 # words
+	fails "twice__${words// /_}" 1 "^Error: \"$word\" is given twice" torcollctl $words
+done <<-'END'
+	dry-run apply /dev/null --dry-run dry-run
+	dims fabric add 1 dims 4 node 0 d 3
+	hello fabric add 1 dims 4 hello 1s node 0 hello 2s
+	dim port add 1 dim 0 dim 1
+	mtu netns up 2 mtu 1500 mtu 9000
+	prefix netns up 2 --prefix a prefix b
+	list advise 16 4 list list
+	key discover key 1 key 2
+	from survey show from a from b
+	from fabric check from a from b
+	interval top interval 1 interval 2
+	port monitor port comm port
+	seconds qualify seconds 1 seconds 2
+	dev qualify lo dev lo
+	dev qualify dev lo lo
+END
 for number in 5e6 -1 0x10 5.5 5us "5 6" 18446744073709551616 ""; do
 	fails "rates__${number:-none}" 1 'rates:6: a rate and a number are expected' rate "hop-ps $number"
 done

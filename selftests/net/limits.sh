@@ -65,6 +65,7 @@ fails set__takes_a_right 2 "initial user namespace" as 1001 torcollctl limit set
 fails set__in_a_user_namespace 2 "initial user namespace" \
 	as 1001 unshare -Urn torcollctl limit set comms 1
 fails set__unknown 1 "is no limit" torcollctl limit set coms 1
+fails set__comms_twice 1 '"comms" is given twice' torcollctl limit set comms 100 ops 5 comms 200
 fails set__no_amount 1 "is no amount" torcollctl limit set comms many
 
 limit comms 6

@@ -92,6 +92,7 @@ check set__sets ctl tune set 1 hop-ps 77
 check set__others_stay eval 'ctl -j tune show | jq -e ".[0].hop_ps == 77 and .[0].round_ps > 0"'
 fails set__refuses_slowness 2 "the rate exceeds 10 s" ctl tune set 1 byte-fs 99999999999999
 fails set__refuses_what_is_no_number 1 'is no time' ctl tune set 1 hop nanus
+fails set__one_rate_twice 1 '"hop-ps" is given twice' ctl tune set 1 hop 1us round 2us hop-ps 3
 fails set__needs_permission 2 "not permitted" \
 	torcollctl netns exec 0 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
 	build/bin/torcollctl tune set 1 hop-ps 5

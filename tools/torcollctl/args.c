@@ -8,14 +8,23 @@
 
 #include "ctl.h"
 
+#define KEYWORDS_MOST	32	/* of a command, which has a dozen at most */
+
 /* The object whose command is executed, and whether its help would help. */
 static const char *help_object;
 static bool help_wanted;
+
+/* Keywords that this command line has had, and the first one that it has had twice. */
+static const char *keyword[KEYWORDS_MOST];
+static size_t keywords;
+static const char *repeated;
 
 void args_begin(void)
 {
 	help_object = NULL;
 	help_wanted = false;
+	keywords = 0;
+	repeated = NULL;
 }
 
 void args_hint(void)
@@ -74,9 +83,24 @@ char *arg_need(struct args *a, const char *what)
 	return word;
 }
 
+bool arg_once(const char *word)
+{
+	size_t i;
+
+	for (i = 0; !repeated && i < keywords; i++)
+		if (!strcmp(keyword[i], word))
+			repeated = word;
+	if (!repeated && keywords < KEYWORDS_MOST)
+		keyword[keywords++] = word;
+	return !repeated;
+}
+
 bool arg_is(struct args *a, const char *word)
 {
 	if (!a->argc || !*a->argv[0] || strncmp(a->argv[0], word, strlen(a->argv[0])))
+		return false;
+	/* "--prefix" is "prefix" */
+	if (!arg_once(word + strspn(word, "-")))
 		return false;
 	arg_next(a);
 	return true;
@@ -84,6 +108,8 @@ bool arg_is(struct args *a, const char *word)
 
 int arg_end(const struct args *a)
 {
+	if (repeated)
+		return usage_error("\"%s\" is given twice", repeated);
 	return a->argc ? usage_error("\"%s\" is not expected here", a->argv[0]) : CTL_OK;
 }
 

@@ -79,12 +79,18 @@ char *arg_next(struct args *a);
 char *arg_need(struct args *a, const char *what);
 
 /*
- * Take the next word if it is @word or an abbreviation of it; return whether it
- * is.
+ * Note that the command line has the keyword @word, a constant. Return false if
+ * it had it before: no keyword is taken from then on, and arg_end() names it.
+ */
+bool arg_once(const char *word);
+
+/*
+ * Take the next word if it is @word, or an abbreviation of it, for the first
+ * time; return whether it is.
  */
 bool arg_is(struct args *a, const char *word);
 
-/* Return CTL_OK if no word is left. */
+/* Return CTL_OK if no word is left, and no keyword was given twice. */
 int arg_end(const struct args *a);
 
 /*

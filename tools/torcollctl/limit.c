@@ -170,7 +170,10 @@ static int limit_set(struct args *a)
 	while (msg && !ret && (word = arg_next(a))) {
 		int i = word_find(word, limits, ARRAY_SIZE(limits), sizeof(limits[0]), "limit");
 
-		ret = i < 0 ? CTL_USAGE : parse_limit(a, &limits[i], msg);
+		if (i < 0)
+			ret = CTL_USAGE;
+		else
+			ret = arg_once(limits[i].name) ? parse_limit(a, &limits[i], msg) : arg_end(a);
 	}
 	if (ret)
 		nlmsg_free(msg);

@@ -162,7 +162,8 @@ static int parse_plan(struct args *a, struct plan *plan)
 			err = arg_u32(a, "window", &plan->how.window);
 		} else {
 			/* "dev" may be omitted, as in iproute2 */
-			arg_is(a, "dev");
+			if (!arg_is(a, "dev") && !arg_once("dev"))
+				return arg_end(a);
 			name = arg_need(a, "dev");
 			if (!name)
 				return CTL_USAGE;

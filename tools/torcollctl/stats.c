@@ -118,7 +118,7 @@ int stats_main(struct args *a)
 	}
 	if (a->argc && (*a->argv[0] < '0' || *a->argv[0] > '9'))
 		arg_is(a, "show");
-	while (arg_is(a, "-a"))
+	if (arg_is(a, "-a"))
 		opt.all = true;
 	return view_show(a, &stats_view, print_stats);
 }

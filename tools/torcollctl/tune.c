@@ -218,6 +218,8 @@ static int arg_rate(struct args *a, struct tor_rates *rates)
 	if (i < 0)
 		return CTL_USAGE;
 	rate = &rates_table[i];
+	if (!arg_once(rate->name))
+		return arg_end(a);
 	if (!strcmp(name, rate->name)) {
 		ret = arg_u64(a, rate->name, &value);
 	} else {
