@@ -93,6 +93,20 @@ check set__others_stay eval 'ctl -j tune show | jq -e ".[0].hop_ps == 77 and .[0
 fails set__refuses_slowness 2 "the rate exceeds 10 s" ctl tune set 1 byte-fs 99999999999999
 fails set__refuses_what_is_no_number 1 'is no time' ctl tune set 1 hop nanus
 fails set__one_rate_twice 1 '"hop-ps" is given twice' ctl tune set 1 hop 1us round 2us hop-ps 3
+# Where it is started on one node only.
+export TORCOLL_TIMEOUT=$((3 * TORCOLL_SLOW))
+in_time=(timeout $((30 * TORCOLL_SLOW)))
+fails run__says_who_is_missing 2 '^waiting for node 1 \(1,0\): start this there; Ctrl-C ends it$' \
+	"${in_time[@]}" torcollctl netns exec 0 torcollctl tune run
+fails run__others_miss_node_0 2 '^waiting for node 0 \(0,0\)' "${in_time[@]}" torcollctl netns exec 3 torcollctl tune run
+is run__one_of_many_says_it "$("${in_time[@]}" torcollctl netns run -n 3 --no-prefix torcollctl tune run 2>&1 |
+	grep ^waiting)" "waiting for node 3 (1,1): start this there; Ctrl-C ends it"
+check run__on_a_terminal grep -qF $'\rwaiting for node 1 (1,0): start this there; Ctrl-C ends it; ' \
+	<("${in_time[@]}" script -qec "torcollctl netns exec 0 torcollctl tune run" /dev/null </dev/null)
+fails run__gives_up 2 '^Error: .*rank 0 is missing \(ETIMEDOUT\)' "${in_time[@]}" torcollctl netns exec 3 torcollctl tune run
+TORCOLL_TIMEOUT=soon
+fails run__no_number_of_seconds 1 'TORCOLL_TIMEOUT: "soon" is not a whole number' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run
+unset TORCOLL_TIMEOUT
 fails set__needs_permission 2 "not permitted" \
 	torcollctl netns exec 0 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
 	build/bin/torcollctl tune set 1 hop-ps 5

@@ -16,12 +16,13 @@
 
 #include "torcoll.h"
 
+#include "awaited.h"
 #include "tune.h"
 
 #define SECONDS_MOST	12.0		/* for measuring */
 #define ROUNDS_WANTED	5
 #define ROUNDS_LEAST	2
-#define JOIN_MS		60000
+#define JOIN_SECONDS	60		/* unless TORCOLL_TIMEOUT says otherwise */
 #define OP_MS		60000		/* of one op, whose other ranks may have been stopped */
 #define NAME		"torcollctl tune"
 
@@ -308,21 +309,50 @@ static float *vector(u32 bytes)
 	return v;
 }
 
-/* A name that others know, without a secret, lets them keep a node out, or take part. */
-int tune_measure(struct conn *c, const struct place *place)
+/* When to give up waiting for the other nodes, in ns; 0: never. */
+static int join_deadline(uint64_t *deadline_ns)
 {
-	const char *name = getenv("TORCOLL_COMM");
+	const char *word = getenv("TORCOLL_TIMEOUT");
+	uint32_t seconds = JOIN_SECONDS;
+
+	if (word && *word && parse_u32(word, "TORCOLL_TIMEOUT", &seconds))
+		return CTL_USAGE;
+	*deadline_ns = seconds ? torcoll_deadline(1000ULL * seconds) : 0;
+	return CTL_OK;
+}
+
+/*
+ * Join all other nodes. A name that others know, without a secret, lets them
+ * keep a node out, or take part.
+ */
+static int join(struct bench *b, struct torcoll *t)
+{
+	const char *launched = getenv("TORCOLL_COMM");
 	struct torcoll_comm_config config = {
-		.fabric = place->key,
-		.name = name && *name ? name : NAME,
+		.fabric = b->place->key,
+		.name = launched && *launched ? launched : NAME,
 		.secret = getenv("TORCOLL_SECRET"),
 		.rank = TORCOLL_RANK_SELF,
-		.deadline_ns = torcoll_deadline(JOIN_MS),
 	};
+	struct awaited *awaited = NULL;
+	int ret = join_deadline(&config.deadline_ns);
+
+	if (ret)
+		return ret;
+	/* of those that a launcher started, one is enough */
+	if (config.name != launched || !b->place->node)
+		awaited = awaited_begin(b->place->key, &b->place->torus, config.name);
+	ret = torcoll_comm_create(t, &config, &b->comm);
+	awaited_end(awaited);
+	return ret ? failed() : CTL_OK;
+}
+
+int tune_measure(struct conn *c, const struct place *place)
+{
 	u32 largest = sizes[ARRAY_SIZE(sizes) - 1];
 	struct bench *b = calloc(1, sizeof(*b));
 	struct torcoll *t = NULL;
-	int ret = CTL_REFUSED;
+	int ret;
 
 	if (!b)
 		return other_error("out of memory");
@@ -330,10 +360,12 @@ int tune_measure(struct conn *c, const struct place *place)
 	b->send = vector(largest);
 	b->recv = vector(largest);
 	if (!b->send || !b->recv)
-		other_error("out of memory");
-	else if (torcoll_open(&t) || torcoll_comm_create(t, &config, &b->comm))
-		failed();
+		ret = other_error("out of memory");
+	else if (torcoll_open(&t))
+		ret = failed();
 	else
+		ret = join(b, t);
+	if (!ret)
 		ret = measure(b, c);
 	torcoll_close(t);
 	free(b->send);
