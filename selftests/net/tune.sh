@@ -104,6 +104,12 @@ is run__one_of_many_says_it "$("${in_time[@]}" torcollctl netns run -n 3 --no-pr
 check run__on_a_terminal grep -qF $'\rwaiting for node 1 (1,0): start this there; Ctrl-C ends it; ' \
 	<("${in_time[@]}" script -qec "torcollctl netns exec 0 torcollctl tune run" /dev/null </dev/null)
 fails run__gives_up 2 '^Error: .*rank 0 is missing \(ETIMEDOUT\)' "${in_time[@]}" torcollctl netns exec 3 torcollctl tune run
+fails run__no_folder 1 'none/rates: No such file' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run save "$work/none/rates"
+fails run__a_folder 1 'Is a directory' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run save "$work"
+printf '[fabric]\nkey = 1\ndims = 2x\n' >"$work/lab.conf"
+fails run__file_is_broken 1 'lab.conf:3: ' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run save "$work/lab.conf"
+printf '[fabric]\nkey = 1\ndims = 2x2\n[node a]\nindex = 0\n' >"$work/lab.conf"
+fails run__file_is_good 2 '^waiting for' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run save "$work/lab.conf"
 TORCOLL_TIMEOUT=soon
 fails run__no_number_of_seconds 1 'TORCOLL_TIMEOUT: "soon" is not a whole number' "${in_time[@]}" torcollctl netns exec 0 torcollctl tune run
 unset TORCOLL_TIMEOUT

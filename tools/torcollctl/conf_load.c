@@ -70,10 +70,14 @@ int conf_load(struct conf *conf, const char *name)
 	return other_error("%s", error);
 }
 
-/* Check the file as it is now, so that a broken one is not written again. */
+/*
+ * Check the file as it is now, so that a broken one is not written again.
+ * @rate: NULL: only that
+ */
 static int save_rates(const char *name, const char *text, size_t len,
 		      const uint64_t rate[CONF_RATES])
 {
+	static const uint64_t some[CONF_RATES];
 	char error[512], *fresh = NULL;
 	struct conf conf;
 	size_t size;
@@ -83,10 +87,12 @@ static int save_rates(const char *name, const char *text, size_t len,
 	out = open_memstream(&fresh, &size);
 	if (!out)
 		return other_error("%s: %s", name, strerror(errno));
-	conf_with_rates(out, text, len, rate);
+	conf_with_rates(out, text, len, rate ? rate : some);
 	fclose(out);
-	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
-	      other_error("%s", error) : file_replace(name, fresh, size);
+	if (conf_parse(&conf, name, fresh, size, error, sizeof(error)))
+		ret = other_error("%s", error);
+	else
+		ret = rate ? file_replace(name, fresh, size) : CTL_OK;
 	conf_free(&conf);
 	free(fresh);
 	return ret;
@@ -105,12 +111,23 @@ static int merge_rates(const char *name, const uint64_t rate[CONF_RATES])
 	return ret;
 }
 
-int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
+static bool is_file(const char *name)
 {
 	struct stat st;
+
+	return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
+}
+
+int conf_check_rates(const char *name)
+{
+	return is_file(name) ? merge_rates(name, NULL) : -1;
+}
+
+int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
+{
 	int ret, lock;
 
-	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode))
+	if (!is_file(name))
 		return -1;
 	ret = lock_take(&lock);
 	if (ret)

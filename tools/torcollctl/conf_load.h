@@ -33,4 +33,12 @@ int conf_load(struct conf *conf, const char *name);
  */
 int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES]);
 
+/**
+ * conf_check_rates - see whether conf_save_rates() could, before a long run
+ * @name: of the file
+ *
+ * Return: likewise.
+ */
+int conf_check_rates(const char *name);
+
 #endif

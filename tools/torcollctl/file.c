@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -222,6 +223,30 @@ int file_print(const char *name, void (*print)(FILE *out, const void *arg), cons
 	ret = fclose(out) ? refuse(name, errno) : write_name(name, text, len);
 	free(text);
 	return ret;
+}
+
+/* What is in the file's place is written beside it, and renamed. */
+static int check_folder(const char *name, char path[PATH_MAX])
+{
+	return faccessat(AT_FDCWD, dirname(path), W_OK | X_OK, AT_EACCESS) ? refuse(name, errno) :
+									     CTL_OK;
+}
+
+int file_check(const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int kind = find(name, path, &st);
+
+	if (kind < 0)
+		return refuse(name, -kind);
+	if (kind == FILE_FOREIGN)
+		return refuse_link(name);
+	if (kind != FILE_OTHER)
+		return check_folder(name, path);
+	if (S_ISDIR(st.st_mode))
+		return refuse(name, EISDIR);
+	return faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) ? refuse(name, errno) : CTL_OK;
 }
 
 int file_publish(const char *name, const char *text, size_t len)

@@ -29,6 +29,14 @@ int file_replace(const char *name, const char *text, size_t len);
 int file_print(const char *name, void (*print)(FILE *out, const void *arg), const void *arg);
 
 /**
+ * file_check - see whether file_print() could write a file, before a long run
+ * @name: of the file
+ *
+ * Return: an exit code, after printing the reason.
+ */
+int file_check(const char *name);
+
+/**
  * file_publish - the same for a file that is made anew time and again
  * @name: of the file
  * @text: its text

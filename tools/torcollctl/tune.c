@@ -325,6 +325,17 @@ static int save(const char *name, const struct tor_rates *rates)
 	return ret < 0 ? file_print(name, save_lines, rates) : ret;
 }
 
+/* Return an exit code: could save() write the file? */
+static int check_save(const char *name)
+{
+	int ret;
+
+	if (!strcmp(name, "-"))
+		return CTL_OK;
+	ret = conf_check_rates(name);
+	return ret > 0 ? ret : file_check(name);
+}
+
 /* --- commands --- */
 
 /*
@@ -468,8 +479,12 @@ static int tune_run(struct args *a)
 	ret = begin(&key, &c, &place);
 	if (ret)
 		return ret;
-	ret = tune_measure(&c, &place);
-	if (!ret && name && !place.node) {
+	if (place.node)
+		name = NULL;
+	ret = name ? check_save(name) : CTL_OK;
+	if (!ret)
+		ret = tune_measure(&c, &place);
+	if (!ret && name) {
 		struct tor_rates rates;
 
 		ret = rates_get(&c, place.key, &rates);
