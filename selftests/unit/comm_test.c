@@ -312,10 +312,16 @@ static void mismatch(bool past)
 		side[i].rank = i;
 	}
 	memset(&op_of_2, 0, sizeof(op_of_2));
-	op_of_2.seq = past ? 7 + comm.depth : 7;
-	op_of_2.turn.before[1].seq = past ? 7 : 0;
-	op_of_2.turn.before[1].digest = past ? 0xbbbb : 0;
-	*(past ? &op_of_2.turn.before[1].stated : &op_of_2.stated) = other;
+	op_of_2.seq = 7;
+	op_of_2.digest = 0xbbbb;
+	op_of_2.stated = other;
+	tor_turn_begin(&op_of_2);
+	if (past) {
+		tor_turn_end(&op_of_2);
+		op_of_2.seq = 7 + comm.depth;
+		op_of_2.stated = one;
+		tor_turn_begin(&op_of_2);
+	}
 
 	tor_comm_mismatch(&ctx, &side[1], 7, &one, 0xaaaa, 2, 0xbbbb);
 	assert_int_equal(atomic_read(&side[1].explained), TOR_EXPLAINED_HALF);

@@ -321,6 +321,84 @@ static void visit(u32 visited, void (*fn)(struct tor_ctx *ctx, struct tor_chan *
 	pthread_mutex_unlock(&lock);
 }
 
+/* What is told of a call, without a lock, is that call as a whole, or nothing. */
+static void *ask(void *arg)
+{
+	struct tor_wire_call call;
+	u32 seq;
+
+	(void)arg;
+	while (!atomic_load(&over)) {
+		seq = READ_ONCE(op.seq) - DEPTH * (atomic_load(&idle) % 3);
+		if (!tor_turn_call(&op, seq, &call)) {
+			atomic_fetch_add(&idle, 1);
+			continue;
+		}
+		if (call.count != seq || call.rank != seq || call.root != seq)
+			atomic_fetch_add(&wrong, 1);
+		atomic_fetch_add(&closed, 1);
+	}
+	return NULL;
+}
+
+static void state_call(u32 n)
+{
+	WRITE_ONCE(op.stated.count, n);
+	WRITE_ONCE(op.stated.rank, n);
+	WRITE_ONCE(op.stated.root, n);
+}
+
+static void tor_turn_call__beside_turns(void **state)
+{
+	pthread_t thread;
+	u32 i, seq;
+
+	(void)state;
+	atomic_store(&over, 0);
+	atomic_store(&wrong, 0);
+	atomic_store(&closed, 0);
+	atomic_store(&idle, 0);
+	op.plan.shape.channels = 1;
+	op.digest = 1;
+	assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+	for (i = 0, seq = 1; i < 10 * TURNS || !atomic_load(&closed) || !atomic_load(&idle); i++, seq += DEPTH) {
+		WRITE_ONCE(op.seq, seq);
+		state_call(seq);
+		tor_turn_begin(&op);
+		tor_turn_end(&op);
+		state_call(0);
+	}
+	atomic_store(&over, 1);
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_load(&wrong), 0);
+}
+
+/* The op that runs and the one before it; not one that is being begun, nor what others have followed. */
+static void tor_turn_call__of_the_last_two(void **state)
+{
+	struct tor_wire_call call;
+	const char *why;
+
+	(void)state;
+	assert_false(tor_turn_call(&op, 0, &call));
+	begin(1);
+	assert_true(tor_turn_call(&op, 1, &call));
+	assert_int_equal(call.collective, op.stated.collective);
+	end();
+	assert_true(tor_turn_call(&op, 1, &call));
+	assert_int_equal(tor_op_begin(&op, 3, &op.call, &why), 0);
+	assert_false(tor_turn_call(&op, 3, &call));
+	assert_true(tor_turn_call(&op, 1, &call));
+	tor_turn_begin(&op);
+	assert_true(tor_turn_call(&op, 1, &call));
+	assert_true(tor_turn_call(&op, 3, &call));
+	end();
+	begin(5);
+	assert_false(tor_turn_call(&op, 1, &call));
+	assert_true(tor_turn_call(&op, 3, &call));
+	assert_true(tor_turn_call(&op, 5, &call));
+}
+
 static void tor_turn__beside_frames(void **state)
 {
 	pthread_t thread;
@@ -356,7 +434,9 @@ int main(void)
 		TEST(tor_turn_end__invites_those_who_wait),
 		TEST(tor_turn__wraps_around),
 		TEST(tor_turn__more_than_numbers),
+		TEST(tor_turn_call__of_the_last_two),
 		TEST(tor_turn__beside_frames),
+		TEST(tor_turn_call__beside_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

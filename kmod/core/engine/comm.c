@@ -257,22 +257,6 @@ u32 tor_comm_to_tell(const struct tor_comm *comm, u32 round, u32 i)
 	return (first + i) % comm->ranks;
 }
 
-/*
- * Return the call that is op @seq, whose slot is @op; NULL if it is forgotten
- * or not made yet.
- */
-static const struct tor_wire_call *find_call(const struct tor_op *op, u32 seq)
-{
-	u32 i;
-
-	if (op->seq == seq)
-		return &op->stated;
-	for (i = 0; i < ARRAY_SIZE(op->turn.before); i++)
-		if (op->turn.before[i].digest && op->turn.before[i].seq == seq)
-			return &op->turn.before[i].stated;
-	return NULL;
-}
-
 static bool is_message(const struct tor_wire_call *call)
 {
 	return call->collective == TORCOLL_SEND || call->collective == TORCOLL_RECV;
@@ -306,7 +290,6 @@ static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 /* Add this rank's call to @abort if others lack it. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {
-	const struct tor_wire_call *called;
 	const struct tor_op *op;
 	u32 i;
 
@@ -317,10 +300,7 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 		if (call->collective || !speaks_for(comm, call->rank, other))
 			continue;
 		op = slot_opposite(comm, call->rank, other, abort->op);
-		called = op ? find_call(op, abort->op) : NULL;
-		if (called)
-			*call = *called;
-		return call->collective;
+		return op && tor_turn_call(op, abort->op, call);
 	}
 	return false;
 }

@@ -47,6 +47,44 @@ u32 tor_turn_end(struct tor_op *op)
 	return turn->used | atomic_read(&turn->marked);
 }
 
+/*
+ * Return what is stated of op @seq at the turn @number, in which it does not
+ * change: of the op before it, and of the turn's own once that has begun. Until
+ * then that is being written, and what is remembered of the op before the last
+ * may be, once the turn has begun.
+ */
+static const struct tor_wire_call *stated_at(const struct tor_op *op, u32 number, u32 seq)
+{
+	u32 i = number / 2 % 2;
+
+	if (number % 2 && READ_ONCE(op->seq) == seq)
+		return &op->stated;
+	if (READ_ONCE(op->turn.before[i].digest) && READ_ONCE(op->turn.before[i].seq) == seq)
+		return &op->turn.before[i].stated;
+	return NULL;
+}
+
+bool tor_turn_call(const struct tor_op *op, u32 seq, struct tor_wire_call *call)
+{
+	const struct tor_wire_call *stated;
+	struct tor_wire_call copy;
+	u32 number;
+
+	do {
+		number = atomic_read_acquire(&op->turn.number);
+		stated = stated_at(op, number, seq);
+		if (stated) {
+			/* if it is being written meanwhile, another copy is taken */
+			data_race(copy = *stated);
+		}
+		/* all of this before the number again, as in turn_read() */
+		smp_rmb();
+	} while ((u32)atomic_read(&op->turn.number) != number);
+	if (stated)
+		*call = copy;
+	return stated;
+}
+
 static void chan_mark(struct tor_chan *chan)
 {
 	if (chan->marked)

@@ -20,7 +20,7 @@ struct tor_op;
  *	have something for one of them
  * @before: by n % 2, what is remembered of the op before the nth: @seq, @digest,
  *	and @stated as of struct tor_op. For a channel it is valid while that is
- *	locked and has followed
+ *	locked and has followed; for others see tor_turn_call()
  *
  * A channel's own number is that of the turn that it has followed.
  */
@@ -48,6 +48,17 @@ u32 tor_turn_begin(struct tor_op *op);
  * that may begin.
  */
 u32 tor_turn_end(struct tor_op *op);
+
+/**
+ * tor_turn_call - what others are told of an op that this slot serves or has served
+ * @op: the slot
+ * @seq: the op's number
+ * @call: out: the call
+ *
+ * Context: any, without a lock; turns may begin and end meanwhile.
+ * Return: false: the op has not begun here, or others have followed it.
+ */
+bool tor_turn_call(const struct tor_op *op, u32 seq, struct tor_wire_call *call);
 
 /*
  * Serve the op of the slot's present turn, before anything that arrives is
