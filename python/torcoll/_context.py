@@ -94,12 +94,19 @@ class Context:
         # the loops that will look, and whether once more afterwards; and those that were asked to
         self._looking: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, bool]" = weakref.WeakKeyDictionary()
         self._asked: "weakref.WeakSet[asyncio.AbstractEventLoop]" = weakref.WeakSet()
+        self._handle: Optional[int] = None
         handle = ctypes.c_void_p()
-        err = self._lib.torcoll_open(ctypes.byref(handle))
-        if err == -errno.ENOENT:
-            raise NoModule(errno.ENOENT, _abi.last_sentence())
-        _abi.check(err)
-        self._handle: Optional[int] = handle.value
+        try:
+            err = self._lib.torcoll_open(ctypes.byref(handle))
+            if err == -errno.ENOENT:
+                raise NoModule(errno.ENOENT, _abi.last_sentence())
+            _abi.check(err)
+            self._handle = handle.value
+        except BaseException:
+            # a signal's handler may raise when it is open; once this owns it, __del__ closes it
+            if handle.value and self._handle is None:
+                self._lib.torcoll_close(handle)
+            raise
 
     # ---- life ----
 
@@ -161,6 +168,12 @@ class Context:
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # what uses it, as comms and memory of alloc() do, refers to it; at the end of the process the kernel closes it
+        if getattr(self, "_handle", None) is None or os.getpid() != self._pid or sys.is_finalizing():
+            return
         self.close()
 
     def _call(self, function: Callable[[int], T]) -> T:

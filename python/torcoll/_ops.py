@@ -72,11 +72,19 @@ class Call:
         self.keep.clear()
 
 
+def seconds(timeout: float) -> float:
+    """A timeout as it was given, if that is a number."""
+    try:
+        return timeout + 0.0
+    except TypeError:
+        raise TypeError(f"timeout: {timeout!r} is no number of seconds: give an int or a float, or None") from None
+
+
 def deadline(timeout: Optional[float]) -> int:
     """A deadline of the library, so many seconds from now; None: none."""
     if timeout is None:
         return 0
-    if not timeout >= 0:
+    if not seconds(timeout) >= 0:
         raise ValueError(f"timeout: {timeout!r} is no number of seconds from 0 on")
     # an infinite one, too
     return max(1, time.monotonic_ns() + int(min(timeout * 1e9, 1 << 62)))
@@ -84,7 +92,10 @@ def deadline(timeout: Optional[float]) -> int:
 
 def number(what: str, value: int, low: int, high: int) -> int:
     """An integer that has a place in the library's struct: ctypes would make another one of what is too large."""
-    integer = operator.index(value)
+    try:
+        integer = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: {value!r} is no integer") from None
     if not low <= integer <= high:
         raise ValueError(f"{what}: {value!r} is no number from {low} to {high}")
     return integer

@@ -18,6 +18,8 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 
+from ._ops import seconds
+
 try:
     import _torcoll_torch
 except ImportError as e:
@@ -52,7 +54,7 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[float] = No
     that does not call. All ranks pass the same arguments, and have no message to or from rank 0 under way. Returns at
     once on a rank that is not in the group.
     """
-    if timeout is not None and timeout < 0.001:
+    if timeout is not None and seconds(timeout) < 0.001:
         raise ValueError(f"monitored_barrier: a timeout of {timeout} s: give 0.001 or more, or None for the group's")
     if group == dist.GroupMember.NON_GROUP_MEMBER:
         return

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What each collective passes to the module, and which lengths it refuses."""
 
+import datetime
+import re
 import struct
 import time
 from typing import Any
@@ -69,6 +71,19 @@ def test_timeout__may_be_infinite(fake: Fake, comm: torcoll.Comm) -> None:
 def test_options__unknown_are_refused(comm: torcoll.Comm, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         comm.allreduce(zeros(8), **options)
+
+
+@pytest.mark.parametrize("timeout", ["1s", datetime.timedelta(seconds=1), [1], b"1"])
+def test_timeout__of_another_type(comm: torcoll.Comm, timeout: Any) -> None:
+    words = re.escape(f"timeout: {timeout!r} is no number of seconds: give an int or a float, or None")
+    with pytest.raises(TypeError, match=words):
+        comm.allreduce(zeros(8), timeout=timeout)
+    with pytest.raises(TypeError, match=words):
+        torcoll.Comm(fabric=1, timeout=timeout)
+    request = comm.iallreduce(zeros(8))
+    with pytest.raises(TypeError, match=words):
+        request.wait(timeout=timeout)
+    request.wait()
 
 
 def test_reduce__at_the_root_and_elsewhere(fake: Fake, comm: torcoll.Comm) -> None:

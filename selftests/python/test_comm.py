@@ -197,6 +197,33 @@ def test_join__ended_by_a_signal_before_the_context_is_closed(fake: Fake) -> Non
     assert fake.state.comms == 0 and fake.state.contexts == 0
 
 
+@pytest.mark.parametrize("err", [0, errno.ENOENT])
+def test_context__a_signal_just_after_it_was_opened(fake: Fake, monkeypatch: pytest.MonkeyPatch, err: int) -> None:
+    lib = _abi.load()
+    real = lib.torcoll_open
+
+    def interrupted(out: Any) -> int:
+        if not err:
+            real(out)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lib, "torcoll_open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        torcoll.Context()
+    assert fake.state.contexts == 0
+
+
+def test_context__closed_once_nobody_has_it(fake: Fake) -> None:
+    context = torcoll.Context()
+    memory = context.alloc(8)
+    del context
+    gc.collect()
+    assert fake.state.contexts == 1
+    del memory
+    gc.collect()
+    assert fake.state.contexts == 0
+
+
 def test_context__is_used_by_its_comms(fake: Fake) -> None:
     """Who is still closing one in another thread must find the library's context."""
     context = torcoll.Context()
@@ -406,6 +433,14 @@ def test_join__numbers_that_do_not_fit(fake: Fake, what: str, args: dict[str, An
     with pytest.raises(ValueError, match=f"^{what}: .* is no number from 0 to "):
         torcoll.Comm(**args)
     assert not fake.calls("comm-add")
+
+
+@pytest.mark.parametrize("what, args", [
+    ("fabric", {"fabric": "1"}), ("members", {"members": [0.5]}), ("rank", {"rank": 1.0})], ids=str)
+def test_join__what_is_no_integer(fake: Fake, what: str, args: dict[str, Any]) -> None:
+    args.setdefault("fabric", 1)
+    with pytest.raises(TypeError, match=f"^{what}: .* is no integer$"):
+        torcoll.Comm(**args)
 
 
 def test_groups__numbers_that_do_not_fit(comm: torcoll.Comm) -> None:

@@ -92,6 +92,8 @@ def test_torch_monitored_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
     for timeout in (0, 0.0004, -0.001):
         with pytest.raises(ValueError, match="give 0.001 or more"):
             module.monitored_barrier(timeout=timeout)
+    with pytest.raises(TypeError, match="timeout: '1s' is no number of seconds"):
+        module.monitored_barrier(timeout="1s")
     assert len(module.dist.world.called) == 2
     group = Group2()
     module.monitored_barrier(group, timeout=1)
