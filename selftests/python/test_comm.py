@@ -385,17 +385,22 @@ class Closing:
         self.lib = lib
         self.fake = fake
         self.closes = 0
+        self.timers: list[threading.Timer] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.lib, name)
 
     def torcoll_abort(self, handle: int) -> int:
         self.fake.let_join()
-        threading.Timer(0.05, self.lib.torcoll_abort, (handle,)).start()
+        self.timers.append(threading.Timer(0.05, self.lib.torcoll_abort, (handle,)))
+        self.timers[-1].start()
         return 0
 
     def torcoll_comm_close(self, handle: int) -> None:
         self.closes += 1
+        # none may come to a comm that is no more
+        for timer in self.timers:
+            timer.join()
         if self.closes == 1:
             self.lib.torcoll_comm_close(handle)
 
