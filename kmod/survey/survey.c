@@ -212,13 +212,25 @@ void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f, c
  * struct asking - an ask that leaves by all devices
  * @survey: of the namespace
  * @f: the ask
+ * @flags: of it, by whatever device
  * @asked: by so many devices so far
  */
 struct asking {
-	const struct tor_survey *survey;
+	struct tor_survey *survey;
 	struct tor_survey_frame f;
+	u8 flags;
 	u32 asked;
 };
+
+static bool is_sure(const struct asking *a, const struct net_device *dev)
+{
+	bool sure;
+
+	spin_lock_bh(&a->survey->lock);
+	sure = tor_survey_sure(&a->survey->surveys, ktime_get_ns(), a->f.survey, dev->ifindex);
+	spin_unlock_bh(&a->survey->lock);
+	return sure;
+}
 
 /* Ask by a device, if that is possible. Context: RCU. */
 static bool ask_device(struct net_device *dev, void *arg)
@@ -239,6 +251,7 @@ static bool ask_device(struct net_device *dev, void *arg)
 	strscpy_pad(end.device, dev->name, sizeof(end.device));
 	if (port)
 		end.fabric = cpu_to_be32(port->fabric->node.tag);
+	a->f.flags = a->flags | (is_sure(a, dev) ? TORCOLL_SURVEY_SURE : 0);
 	a->f.length = tor_survey_put(record, TORCOLL_SURVEY_END, &end, sizeof(end));
 	tor_survey_send(dev, &a->f, record);
 	a->asked++;
@@ -249,14 +262,14 @@ static bool ask_device(struct net_device *dev, void *arg)
  * Ask by all devices, the one by which an ask came in included: the other side
  * learns what is at its end. Context: RCU.
  */
-static void ask_all(const struct tor_survey *survey, u64 id, u32 round, u8 flags, u8 hop_limit)
+static void ask_all(struct tor_survey *survey, u64 id, u32 round, u8 flags, u8 hop_limit)
 {
 	struct asking a = {
 		.survey = survey,
+		.flags = flags,
 		.f = {
 			.type = TORCOLL_SURVEY_ASK,
 			.hop_limit = hop_limit,
-			.flags = flags,
 			.survey = id,
 			.round = round,
 			.host = survey->surveys.host,

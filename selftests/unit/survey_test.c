@@ -105,6 +105,195 @@ static void tor_survey_way__rate(void **state)
 	assert_null(tor_survey_way(s, SEC + TOR_SURVEY_REPORT_EVERY, 7, 2));
 }
 
+/* --- hosts on a ring, whose cables may be deaf in one direction --- */
+
+#define RING_MOST	8
+#define PLUS		1
+#define MINUS		2
+
+struct asked {
+	u32 host, ifindex, from, round;
+	u8 flags;
+};
+
+static struct ring {
+	struct tor_surveys *host[RING_MOST];
+	u32 n;
+	bool deaf[RING_MOST][3];	/* by device: what comes there is not heard */
+	bool old[RING_MOST];		/* its module does not know of sure ways */
+	struct asked under_way[256];
+	u32 nasked, passed_on, round;
+	u64 now;
+	u32 seed;
+} ring;
+
+static u32 ring_draw(u32 n)
+{
+	ring.seed = ring.seed * 1103515245 + 12345;
+	return (ring.seed >> 16) % n;
+}
+
+static u32 ring_other(u32 host, u32 ifindex)
+{
+	return (host + (ifindex == PLUS ? 1 : ring.n - 1)) % ring.n;
+}
+
+static void ring_ask(u32 host, u32 round)
+{
+	u32 ifindex;
+
+	for (ifindex = PLUS; ifindex <= MINUS; ifindex++) {
+		u32 to = ring_other(host, ifindex);
+
+		if (ring.deaf[to][3 - ifindex])
+			continue;
+		assert_true(ring.nasked < ARRAY_SIZE(ring.under_way));
+		ring.under_way[ring.nasked++] = (struct asked){
+			.host = to, .ifindex = 3 - ifindex, .from = host, .round = round,
+			.flags = !ring.old[host] && tor_survey_sure(ring.host[host], ring.now, 7, ifindex) ?
+				 TORCOLL_SURVEY_SURE : 0,
+		};
+	}
+}
+
+/* A round that host 0 asks for; asks arrive in any order. */
+static void ring_round(u32 round)
+{
+	ring.now += 200 * MS;
+	assert_int_equal(tor_survey_begin(ring.host[0], ring.now, 7, round, false, 99), 0);
+	ring.passed_on = 0;
+	ring.round = round;
+	ring_ask(0, round);
+	while (ring.nasked) {
+		u32 i = ring_draw(ring.nasked);
+		struct asked a = ring.under_way[i];
+		struct tor_survey_frame f = ask_frame(7, a.round, 1000 + a.from), got;
+		u32 len;
+
+		ring.under_way[i] = ring.under_way[--ring.nasked];
+		f.flags = ring.old[a.host] ? 0 : a.flags;
+		len = put_ask(&f, a.from);
+		assert_int_equal(tor_survey_read(frame, len, &got), 0);
+		ring.now += MS / 100;
+		if (!tor_survey_heard(ring.host[a.host], ring.now, a.ifindex, &got))
+			continue;
+		ring.passed_on++;
+		ring_ask(a.host, a.round);
+	}
+}
+
+/* Return whether the reports of @host get to host 0, and do not go in circles. */
+static bool ring_reports(u32 host)
+{
+	const struct tor_survey_known *way = &ring.host[host]->known[0];
+	u32 hops;
+
+	for (hops = 0; way && host; hops++) {
+		u32 by = way->parent, to = ring_other(host, by);
+
+		assert_in_range(hops, 0, ring.n);
+		/* of a host that this round has not reached, nothing is due */
+		if (way->round != ring.round || ring.deaf[to][3 - by])
+			return false;
+		host = to;
+		way = tor_survey_way(ring.host[host], ring.now, 7, 3 - by);
+	}
+	return way;
+}
+
+static u32 ring_count(void)
+{
+	u32 i, n = 0;
+
+	for (i = 1; i < ring.n; i++)
+		n += ring_reports(i);
+	return n;
+}
+
+static void ring_begin(u32 n, u32 seed)
+{
+	u32 i;
+
+	memset(&ring, 0, sizeof(ring));
+	ring.n = n;
+	ring.now = SEC;
+	ring.seed = seed;
+	for (i = 0; i < n; i++) {
+		ring.host[i] = calloc(1, sizeof(*ring.host[i]));
+		tor_surveys_init(ring.host[i], 1000 + i);
+	}
+}
+
+static void ring_end(void)
+{
+	u32 i;
+
+	for (i = 0; i < ring.n; i++) {
+		tor_surveys_destroy(ring.host[i]);
+		free(ring.host[i]);
+	}
+}
+
+/* One direction of one cable: the other way round every host answers from the second round on. */
+static void tor_survey_heard__round_a_deaf_cable(void **state)
+{
+	u32 n, host, ifindex, seed, round;
+
+	for (n = 3; n <= RING_MOST; n++) {
+		for (seed = 0; seed < 20; seed++) {
+			for (host = 0; host < n; host++) {
+				for (ifindex = PLUS; ifindex <= MINUS; ifindex++) {
+					ring_begin(n, seed);
+					ring.deaf[host][ifindex] = true;
+					ring_round(1);
+					for (round = 2; round <= 4; round++) {
+						ring_round(round);
+						assert_int_equal(ring_count(), n - 1);
+						assert_in_range(ring.passed_on, n - 1, 2 * (n - 1));
+					}
+					ring_end();
+				}
+			}
+		}
+	}
+}
+
+/* Where all cables are sound, no ask is passed on twice. */
+static void tor_survey_heard__sure_of_all(void **state)
+{
+	u32 round;
+
+	ring_begin(RING_MOST, 1);
+	for (round = 1; round <= 20; round++) {
+		ring_round(round);
+		assert_int_equal(ring.passed_on, RING_MOST - 1);
+		assert_int_equal(ring_count(), RING_MOST - 1);
+	}
+	ring_end();
+}
+
+/* Whatever is deaf, and with modules of another release: no report goes in circles, asks are passed on twice at most. */
+static void tor_survey_heard__any_deaf_cables(void **state)
+{
+	u32 seed, round, i;
+
+	for (seed = 0; seed < 2000; seed++) {
+		ring_begin(RING_MOST, seed);
+		for (round = 1; round <= 4; round++) {
+			/* others each time */
+			memset(ring.deaf, 0, sizeof(ring.deaf));
+			for (i = 0; i < RING_MOST; i++)
+				ring.old[i] = seed % 2 && !ring_draw(3);
+			for (i = 0; i < 3; i++)
+				ring.deaf[ring_draw(RING_MOST)][1 + ring_draw(2)] = true;
+			ring_round(round);
+			ring_count();
+			assert_in_range(ring.passed_on, 0, 2 * (RING_MOST - 1));
+		}
+		ring_end();
+	}
+}
+
 static void tor_survey_begin__own_surveys(void **state)
 {
 	u64 now = SEC;
@@ -563,6 +752,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_survey_heard__room, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_heard__rate, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_way__rate, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__round_a_deaf_cable, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__sure_of_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__any_deaf_cables, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_begin__own_surveys, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_begin__one_of_a_socket_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_begin__two_of_a_socket, setup, teardown),

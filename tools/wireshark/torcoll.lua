@@ -695,7 +695,7 @@ local layouts = {
 	header = {
 		{ "version", 1, "Version" },
 		{ "type", 1, "Type", { "ask", "report", "train", "ping", "pong", "mark", "marked" } },
-		{ "hop_limit", 1, "Hop limit" }, { "flags", 1, "Flags (1: test, 2: last)" }, { "crc", 4, "CRC32C" },
+		{ "hop_limit", 1, "Hop limit" }, { "flags", 1, "Flags (1: test, 2: last, 4: sure)" }, { "crc", 4, "CRC32C" },
 		{ "survey", 8, "Survey" }, { "round", 4, "Round" }, { "length", 4, "Length behind" },
 		{ "host", 8, "Host" }, { "stamp", 8, "Stamp" },
 	},

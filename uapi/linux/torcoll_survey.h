@@ -39,6 +39,12 @@ enum torcoll_survey_type {
 #define TORCOLL_SURVEY_TEST	0x01
 /* Marks, and their answers: no train follows, and no ping. */
 #define TORCOLL_SURVEY_LAST	0x02
+/*
+ * Asks: reports get back by this way, as far as the sender knows. It asks for
+ * itself, or was asked by such a way; and it hears somebody by this cable, or has
+ * not asked there before.
+ */
+#define TORCOLL_SURVEY_SURE	0x04
 
 struct torcoll_survey {
 	__u8	version;

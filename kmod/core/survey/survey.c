@@ -68,13 +68,14 @@ static void survey_renew(struct tor_surveys *s, const struct tor_survey_known *b
 }
 
 /* A round of a survey begins. */
-static void survey_round(struct tor_survey_known *k, u64 now, u32 round, bool test, u32 parent)
+static void survey_round(struct tor_survey_known *k, u64 now, u32 round, u8 flags, u32 parent)
 {
 	k->round = round;
 	k->parent = parent;
+	k->sure = flags & TORCOLL_SURVEY_SURE;
 	k->asked = now;
 	k->due = now + TOR_SURVEY_DELAY;
-	k->test |= test;
+	k->test |= !!(flags & TORCOLL_SURVEY_TEST);
 }
 
 int tor_survey_begin(struct tor_surveys *s, u64 now, u64 id, u32 round, bool test, u32 socket)
@@ -92,7 +93,7 @@ int tor_survey_begin(struct tor_surveys *s, u64 now, u64 id, u32 round, bool tes
 		*k = (struct tor_survey_known){ .id = id, .socket = socket, .begun = now };
 	}
 	survey_renew(s, k);
-	survey_round(k, now, round, test, 0);
+	survey_round(k, now, round, TORCOLL_SURVEY_SURE | (test ? TORCOLL_SURVEY_TEST : 0), 0);
 	return 0;
 }
 
@@ -151,14 +152,23 @@ static void cable_heard(struct tor_surveys *s, u64 now, u32 ifindex,
 	cable->heard = now;
 }
 
+/*
+ * Return whether an ask of a survey that is known is to be passed on. An own
+ * survey comes back by every cable.
+ */
+static bool is_news(const struct tor_survey_known *k, const struct tor_survey_frame *f)
+{
+	s32 later = f->round - k->round;
+
+	return k->parent && (later > 0 || (!later && !k->sure && f->flags & TORCOLL_SURVEY_SURE));
+}
+
 bool tor_survey_heard(struct tor_surveys *s, u64 now, u32 ifindex, const struct tor_survey_frame *f)
 {
 	struct tor_survey_known *k = survey_find(s, now, f->survey);
-	bool test = f->flags & TORCOLL_SURVEY_TEST;
 
 	cable_heard(s, now, ifindex, f);
-	/* an own survey comes back by every cable */
-	if (k && (!k->parent || (s32)(f->round - k->round) <= 0))
+	if (k && !is_news(k, f))
 		return false;
 	if (!survey_may(&s->rounds, now, TOR_SURVEY_ROUND_EVERY, TOR_SURVEY_ROUNDS))
 		return false;
@@ -168,8 +178,16 @@ bool tor_survey_heard(struct tor_surveys *s, u64 now, u32 ifindex, const struct 
 			return false;
 		*k = (struct tor_survey_known){ .id = f->survey, .begun = now };
 	}
-	survey_round(k, now, f->round, test, ifindex);
+	survey_round(k, now, f->round, f->flags, ifindex);
 	return true;
+}
+
+bool tor_survey_sure(struct tor_surveys *s, u64 now, u64 id, u32 ifindex)
+{
+	const struct tor_survey_known *k = survey_find(s, now, id);
+
+	return k && k->sure && (now - k->begun <= TOR_SURVEY_DELAY ||
+				tor_survey_hears(s, now, ifindex));
 }
 
 const struct tor_survey_known *tor_survey_way(struct tor_surveys *s, u64 now, u64 id, u32 ifindex)

@@ -4,8 +4,13 @@
  * each cable, and when cables are tested. Frames: core/survey/frame.h.
  *
  * An ask floods all cables of all hosts, once per round: the host from which
- * the first ask of a round came is the parent, to which reports go. Anyone can
- * send asks, so their rate is limited, and a survey that is younger than
+ * the first ask of a round came is the parent, to which reports go. By a cable
+ * that is deaf in one direction asks may come and no report gets back: so asks
+ * say TORCOLL_SURVEY_SURE where that is not to be feared, from the host that
+ * asks on. If the first ask of a round does not, the first that does makes
+ * another parent, and is passed on as well. A host is sure of its parent since
+ * one that was sure already, so reports never go in circles. Anyone can send
+ * asks, so their rate is limited, and a survey that is younger than
  * TOR_SURVEY_STAY is not forgotten for another one: its asks would be new
  * again, and could go round for ever. Nor is the last one of a socket here as
  * long as it is open.
@@ -56,6 +61,7 @@
  * @due: time of the own report, ns; 0: none is due
  * @begun: time of the first ask, ns
  * @test: cables that have not been tested since then are to be
+ * @sure: reports get back by the parent, see TORCOLL_SURVEY_SURE
  * @old: the socket has asked by another one since
  */
 struct tor_survey_known {
@@ -67,6 +73,7 @@ struct tor_survey_known {
 	u64 due;
 	u64 begun;
 	bool test;
+	bool sure;
 	bool old;
 };
 
@@ -162,11 +169,17 @@ int tor_survey_begin(struct tor_surveys *s, u64 now, u64 id, u32 round, bool tes
  * @ifindex: of the device
  * @f: the ask, as tor_survey_read() has read it
  *
- * Return: true if its round is new: it is passed on to all devices, and a
- * report is due.
+ * Return: true if its round is new, or its way the first one that is sure: it is
+ * passed on to all devices, and a report is due.
  */
 bool tor_survey_heard(struct tor_surveys *s, u64 now, u32 ifindex,
 		      const struct tor_survey_frame *f);
+
+/*
+ * Whether an ask by a device is to say TORCOLL_SURVEY_SURE. A neighbour that a
+ * former round has reached has been heard since.
+ */
+bool tor_survey_sure(struct tor_surveys *s, u64 now, u64 id, u32 ifindex);
 
 /*
  * The way of a report that came in by @ifindex: its survey, or NULL if it is to
