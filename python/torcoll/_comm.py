@@ -516,7 +516,7 @@ class Comm(Collectives):
                 self._check_unused_here()
                 self._closing = True
                 handle = self._handle
-                used = self._users or self._joins
+                used = bool(self._users or self._joins)
             if used:
                 self._lib.torcoll_abort(handle)
                 self._await_users()

@@ -378,6 +378,35 @@ def test_close__ended_by_a_signal_while_a_group_is_made(fake: Fake, monkeypatch:
     assert fake.state.comms == 0 and comm.context._users == set()
 
 
+def test_close__as_a_call_ends_while_a_group_is_made(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last call leaves the comm between the look at who uses it and the abort, which the ops need all the same."""
+    comm = torcoll.Comm("test", fabric=1)
+    fake.state.hold = fake.state.hold_joins = True
+    request = comm.iallreduce(bytearray(4))
+    got: list[Any] = []
+    thread = dup_in_a_thread(comm, got)
+    call, lock = object(), comm._lock
+
+    class Leaving:
+        def __enter__(self) -> None:
+            lock.acquire()
+
+        def __exit__(self, *_: Any) -> None:
+            lock.release()
+            comm._users.pop(call, None)
+
+    comm._users[call] = 0
+    monkeypatch.setattr(comm, "_lock", Leaving())
+    closing = threading.Thread(target=comm.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive() and isinstance(request.exception(), torcoll.Aborted)
+    fake.let_join()
+    thread.join(10)
+    got[0].close()
+    assert fake.state.comms == 0
+
+
 class Closing:
     """The library, where a join ends as soon as a comm is aborted, and its ops only then; who closes it is counted."""
 
