@@ -63,7 +63,7 @@ fails names__one_that_is_none 1 '^no test is called nonesuch$' env SUITE=check T
 fails names__of_another_suite 1 '^no test is called long/kill$' env SUITE=check T="host/env long/kill" selftests/run
 
 # Tests of folder "host" in the work folder that pass ("steady"), fail ("broken"), or fail the first time only ("flaky"); one of
-# these is about what several contexts do at a time ("flaky_race").
+# these is about what several contexts do at a time ("flaky_race"), and one is skipped from then on ("skips").
 mkdir -p "$work/selftests/host"
 cat >"$work/selftests/host/test" <<'END'
 #!/bin/bash
@@ -71,13 +71,15 @@ case $0 in
 */steady*)	echo "ok 1 case" ;;
 */broken*)	echo "not ok 1 case" ;;
 */flaky*)	[[ -e $0.ran ]] || echo -n "not "; echo "ok 1 case" ;;
+*/skips*)	[[ -e $0.ran ]] && echo "ok 1 case # SKIP" || echo "not ok 1 case" ;;
 esac
 touch "$0.ran"
 echo 1..1
 END
 chmod +x "$work/selftests/host/test"
 
-# whole TEST...: what a run of these says, after their own lines. WHY is a reason to fail besides cases; ASKED, what was asked for.
+# whole TEST...: what a run of these says, after their own lines. WHY is a reason to fail besides cases; ASKED, what was asked for;
+# LATE, that the time is over when one is to be run once more.
 whole()
 (
 	# shellcheck source=selftests/report.sh
@@ -89,6 +91,14 @@ whole()
 	# shellcheck disable=SC2030
 	suite=check T=${ASKED-}
 	limit_of() { echo 60; }
+	if [[ ${LATE-} ]]; then
+		on_host_again()
+		{
+			mkdir -p "$logs/host"
+			leave_result "$1" "$logs" 0 0 0 0 "not begun, the time is over"
+			settle "$1" "$logs"
+		}
+	fi
 	cd "$work" || exit
 	mkdir -p log/host
 	rm -f selftests/host/*.ran
@@ -113,6 +123,10 @@ Unsteady, failed beside others and passed alone:
 2 passed, 0 failed"
 is again__what_fails_twice_failed "$(whole host/broken host/steady)" "once more, with nothing beside: host/broken
 1 passed, 1 failed"
+is again__what_is_skipped_then_failed "$(whole host/skips host/steady)" "once more, with nothing beside: host/skips
+1 passed, 1 failed"
+is again__what_is_not_begun_failed "$(LATE=1 whole host/flaky)" "once more, with nothing beside: host/flaky
+0 passed, 1 failed"
 is again__not_many "$(whole host/flaky{1,2,3,4})" "0 passed, 4 failed"
 is again__not_what_the_kernel_says "$(WHY="the kernel complained" whole host/flaky)" "0 passed, 1 failed"
 is again__not_of_several_contexts "$(whole host/flaky_race)" "0 passed, 1 failed"
