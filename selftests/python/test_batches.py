@@ -113,6 +113,17 @@ def test_prepared__several_at_once(fake: Fake, comm: torcoll.Comm) -> None:
     fake.complete()
 
 
+def test_prepared__of_several_comms(fake: Fake, comm: torcoll.Comm) -> None:
+    with torcoll.Comm("other", fabric=1) as other:
+        comms = [comm, other]
+        requests = torcoll.start_all([c.prepare("allreduce", bytearray(8)) for c in comms])
+        # close() would wait for these
+        assert not any(c._users for c in comms)
+        fake.complete(2)
+        for request in requests:
+            request.wait()
+
+
 def test_prepared__goes_with_its_comm(fake: Fake) -> None:
     comm = torcoll.Comm("test", fabric=1)
     x = bytearray(8)
