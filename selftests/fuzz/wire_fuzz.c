@@ -25,7 +25,7 @@ static void check_header(const u8 *frame, const struct tor_hdr *h)
 	for (i = 0, at = sizeof(struct torcoll_hdr); i < h->acks; i++, at += sizeof(struct torcoll_ack)) {
 		if (!ack[i].comm)
 			continue;
-		must(ack[i].state <= TORCOLL_ACK_ABSENT);
+		must(ack[i].state <= TORCOLL_ACK_PAST);
 		must(!memcmp(again + at, frame + at, sizeof(struct torcoll_ack)));
 	}
 	must(!memcmp(again, frame, offsetof(struct torcoll_hdr, header_crc)));

@@ -329,7 +329,7 @@ static size_t make_likely(unsigned char *frame)
 		ack->comm = htobe32(chance(2) ? comm : chance(1UL << 32));
 		ack->op = hdr->op;
 		ack->channel = chance(10);
-		ack->state = chance(4);
+		ack->state = chance(5);
 	}
 	if (hdr->type == TORCOLL_FRAME_COMM) {
 		body[32 * acks] = chance(9);

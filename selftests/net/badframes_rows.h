@@ -166,7 +166,7 @@ static const struct row rows[] = {
 		      SET(torcoll_ack, round, 65535) }),
 	ACK("no_state", DROP_RANGE, .acks = 1,
 	    .body = { FROM(torcoll_ack, comm, comm), FROM(torcoll_ack, op, op),
-		      SET(torcoll_ack, state, 4) }),
+		      SET(torcoll_ack, state, 5) }),
 	ACK("op_after", RX_FRAMES, .acks = 1,
 	    .body = { FROM(torcoll_ack, comm, comm), FROM(torcoll_ack, op, op_after),
 		      SET(torcoll_ack, base, ~0U) }),

@@ -105,7 +105,7 @@ static const struct row rows[] = {
 	ROW(hdr, header_crc, "that of the header", AS_IS, BAD(0, 1, U32_MAX), .ngood = 0),
 
 	ROW(ack, comm, "not 0", ACK, GOOD(1, U32_MAX), BAD(0)),
-	ROW(ack, state, "0 to 3", ACK, GOOD(0, 3), BAD(4, 255)),
+	ROW(ack, state, "0 to 4", ACK, GOOD(0, 4), BAD(5, 255)),
 
 	ROW(hello, dim, "below `ndim`", HELLO, GOOD(0, 1), BAD(2, 255)),
 	ROW(hello, way, "0, 1, in a mesh below the side - 1", HELLO, GOOD(0, 1), BAD(2, 255)),

@@ -47,6 +47,7 @@ struct called {
 	u32 redop;
 	u32 type;
 	bool uneven;			/* an alltoall in which every pair has a length of its own */
+	bool mute;			/* it sends nothing to others, whatever they expect */
 };
 
 /* Elements from @from to @to in an uneven alltoall: some send each other nothing. */
@@ -224,7 +225,7 @@ static void call(u32 i, u32 seq, const struct called *what)
 	u32 c, k, visited;
 
 	for (k = 0; k < RANKS; k++) {
-		slot->counts[0][k] = pair_count(i, k);
+		slot->counts[0][k] = what->mute && k != i ? 0 : pair_count(i, k);
 		slot->counts[1][k] = pair_count(k, i);
 	}
 	if (what->uneven) {
@@ -392,6 +393,44 @@ static void tor_comm_mismatch__any_two_calls(void **state)
 	}
 }
 
+/* Of what it sends to another rank only these two know the length: nothing comes of what others wait for. */
+static void tor_chan_ack__nothing_is_sent(void **state)
+{
+	static const struct called uneven = { TORCOLL_ALLTOALL, 0, 0, 0, TORCOLL_I32, .uneven = true };
+	static const struct called mute = { TORCOLL_ALLTOALL, 0, 0, 0, TORCOLL_I32, .uneven = true, .mute = true };
+	u32 odd, second;
+
+	for (odd = 0; odd < RANKS; odd++)
+		for (second = 0; second < 2; second++)
+			disagree(&uneven, &mute, odd, second);
+}
+
+/*
+ * The others called something that sends nothing, so long ago that they have forgotten it; and when the question comes
+ * late, after all.
+ */
+static void tor_chan_ack__of_an_op_that_is_forgotten(void **state)
+{
+	static const struct called nothing = { TORCOLL_BROADCAST, 0, 0, 0, TORCOLL_I32 };
+	u32 i, odd, turn;
+
+	for (odd = 0; odd < RANKS; odd++) {
+		setup(NULL);
+		for (turn = 0; turn < 3; turn++)
+			for (i = 0; i < RANKS; i++)
+				if (i != odd)
+					call(i, 1 + turn * DEPTH, &nothing);
+		call(odd, 1, &calls[0]);
+		pass(3 * (u64)NSEC_PER_SEC);
+		for (i = 0; i < RANKS; i++) {
+			assert_true(rank[i].failed);
+			assert_int_equal(rank[i].comm.error, -EPROTO);
+			assert_int_equal(rank[i].comm.error_op, 1);
+		}
+		teardown(NULL);
+	}
+}
+
 /* All call the same, twice as often as there are slots, and @last after all others: nobody takes that for two things. */
 static void agree(const struct called *what, u32 last)
 {
@@ -462,6 +501,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_comm_mismatch__any_two_calls),
 		cmocka_unit_test(tor_comm_mismatch__not_of_equal_calls),
+		cmocka_unit_test(tor_chan_ack__nothing_is_sent),
+		cmocka_unit_test(tor_chan_ack__of_an_op_that_is_forgotten),
 		cmocka_unit_test(tor_chan_timer__names_who_is_late),
 	};
 

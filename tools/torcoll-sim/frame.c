@@ -172,7 +172,7 @@ static const char *type_name(u32 type)
 
 static void describe_acks(const struct sim_frame *f, u32 count, char *to, u32 room)
 {
-	static const char *const states[] = { "ok", "not-ready", "done", "absent" };
+	static const char *const states[] = { "ok", "not-ready", "done", "absent", "past" };
 	enum tor_counter why;
 	struct tor_ack a;
 	u32 i, n = 0;

@@ -515,15 +515,32 @@ static void check_chan_idle(const struct sim_rank *r, const struct sim_chan *cha
 			 c->index);
 }
 
-static void check_rank_idle(const struct sim_rank *r)
+/* All acknowledgements have left, by frames of their own if by no other. */
+static void check_owes_nothing(struct sim_rank *r)
+{
+	u32 i, k;
+
+	for (i = 0; i < r->core.ranks; i++) {
+		const struct tor_path *path = tor_comm_known_path(&r->core, i);
+
+		for (k = 0; path && k < TOR_DUE_WORDS; k++)
+			if (atomic64_read(&path->due[k]))
+				sim_fail("rank %u still owes an acknowledgement to rank %u",
+					 r->number, i);
+	}
+	if (atomic64_read(&r->core.indebted) || r->pays)
+		sim_fail("rank %u still visits those to whom it owes nothing", r->number);
+}
+
+static void check_rank_idle(struct sim_rank *r)
 {
 	u32 s, k;
 
 	/* not told yet, or not at the op yet: it may keep early frames */
 	if (!r->slot || (r->submitted < r->group->spec->calls && !r->failed))
 		return;
-	if (r->pays && !r->failed)
-		sim_fail("rank %u still owes acknowledgements", r->number);
+	if (!r->failed)
+		check_owes_nothing(r);
 	if (atomic_read(&r->core.kept))
 		sim_fail("rank %u keeps %d bytes", r->number, atomic_read(&r->core.kept));
 	for (s = 0; s < r->core.depth; s++)

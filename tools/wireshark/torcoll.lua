@@ -19,7 +19,7 @@ local types = {
 	[T_HELLO] = "hello", [T_DATA] = "data", [T_ACK] = "ack", [T_ABORT] = "abort",
 	[T_COMM] = "comm", [T_ECHO] = "echo", [T_PACKET] = "packet",
 }
-local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent" }
+local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent", [4] = "past" }
 -- Those from 2 on in meshes only.
 local dirs = { [0] = "plus", [1] = "minus" }
 for steps = 1, 12 do

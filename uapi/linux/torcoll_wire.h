@@ -96,6 +96,7 @@ enum torcoll_ack_state {
 	TORCOLL_ACK_NOT_READY,	/* stop the timer, wait for OK, probe: after 20 ms, doubled up to 1 s */
 	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask are unused */
 	TORCOLL_ACK_ABSENT,	/* the op was not called here: reply to an ack with a digest */
+	TORCOLL_ACK_PAST,	/* it is over here, and all that it sent arrived: likewise */
 };
 
 #define TORCOLL_HELLO_RECORDS_MAX	64

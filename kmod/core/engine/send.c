@@ -362,27 +362,54 @@ bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
 	return true;
 }
 
+static void ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		       const struct tor_ack *ack, enum torcoll_ack_state state)
+{
+	if (tor_ctx_may_answer(ctx))
+		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL, state, 0);
+}
+
 /*
- * Handle the call that @rank reports, and answer if necessary. True: the rest
- * of @ack does not matter.
+ * Handle the call that @rank, which waits for a transfer of it, reports. True:
+ * the rest of @ack does not matter.
  */
-static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
-		       const struct tor_ack *ack)
+static bool ack_question(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			 const struct tor_ack *ack)
 {
 	s32 ahead = ack->op - chan->seq;
 
 	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
-		if (tor_ctx_may_answer(ctx))
-			tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL,
-					  TORCOLL_ACK_ABSENT, 0);
+		ack_answer(ctx, chan, rank, ack, TORCOLL_ACK_ABSENT);
 		return true;
 	}
-	if (ahead)
-		return tor_chan_past_mismatch(ctx, chan, rank, ack->op, ack->digest);
-	if (ack->digest == chan->op->digest)
-		return false;
-	tor_chan_mismatch(ctx, chan, rank, ack->digest);
-	return true;
+	if (ahead) {
+		if (!tor_chan_past_mismatch(ctx, chan, rank, ack->op, ack->digest))
+			ack_answer(ctx, chan, rank, ack, TORCOLL_ACK_PAST);
+		return true;
+	}
+	if (ack->digest != chan->op->digest) {
+		tor_chan_mismatch(ctx, chan, rank, ack->digest);
+		return true;
+	}
+	if (chan->state == TOR_CHAN_CLOSED)
+		ack_answer(ctx, chan, rank, ack, TORCOLL_ACK_PAST);
+	return false;
+}
+
+/*
+ * @rank has ended the op, after this rank has acknowledged all that it sent.
+ * What this rank still waits for was never sent: the two called different
+ * things, if only lengths that nobody else knows, or @rank has forgotten what
+ * it called.
+ */
+static void ack_past(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		     const struct tor_ack *ack)
+{
+	const struct tor_rx *rx = tor_chan_rx_find(chan, rank, ack->where.round);
+
+	if (chan->state == TOR_CHAN_RUNNING && chan->entered && ack->where.round == chan->round &&
+	    rx && rx->frames && !tor_rx_done(rx))
+		tor_chan_mismatch(ctx, chan, rank, 0);
 }
 
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
@@ -397,7 +424,7 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		return;
 	}
 	tor_chan_keep_up(ctx, chan);
-	if (ack->digest && ack_answer(ctx, chan, rank, ack))
+	if (ack->digest && ack_question(ctx, chan, rank, ack))
 		return;
 	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
@@ -405,6 +432,10 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		/* it may have called after all but the last question */
 		if (chan->give_up && rank < READ_ONCE(chan->op->late))
 			WRITE_ONCE(chan->op->late, rank);
+		return;
+	}
+	if (ack->state == TORCOLL_ACK_PAST) {
+		ack_past(ctx, chan, rank, ack);
 		return;
 	}
 	tx = tor_chan_tx_find(chan, rank, ack->where.round);

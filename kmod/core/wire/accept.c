@@ -157,7 +157,7 @@ bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *w
 	if (!raw.comm)
 		return false;
 	*why = TOR_C_DROP_RANGE;
-	if (raw.state > TORCOLL_ACK_ABSENT)
+	if (raw.state > TORCOLL_ACK_PAST)
 		return false;
 	out->comm = be32_to_cpu(raw.comm);
 	out->op = be32_to_cpu(raw.op);
