@@ -134,7 +134,10 @@ class Context:
             self._kept.clear()
 
     def close(self) -> None:
-        """Close the context and its comms. Memory of alloc() and empty() stays valid until the program drops it."""
+        """Close the context and its comms. Memory of alloc() and empty() stays valid until the program drops it.
+
+        Raises Busy where Comm.close() does: that comm and those behind it are then open until the next call.
+        """
         if os.getpid() != self._pid:
             self._close_forked()
             return
