@@ -196,16 +196,26 @@ static int write_locked(const char *path, enum file_kind kind, const char *text,
 	return ret;
 }
 
+/* Find what may be written. Return an exit code. */
+static int find_writable(const char *name, char path[PATH_MAX], struct stat *st, enum file_kind *kind)
+{
+	int found = find(name, path, st);
+
+	*kind = found < 0 ? FILE_NONE : found;
+	if (found < 0)
+		return refuse(name, -found);
+	return found == FILE_FOREIGN ? refuse_link(name) : CTL_OK;
+}
+
 static int write_name(const char *name, const char *text, size_t len)
 {
 	char path[PATH_MAX];
+	enum file_kind kind;
 	struct stat st;
-	int kind = find(name, path, &st);
+	int ret = find_writable(name, path, &st, &kind);
 
-	if (kind < 0)
-		return refuse(name, -kind);
-	if (kind == FILE_FOREIGN)
-		return refuse_link(name);
+	if (ret)
+		return ret;
 	return kind == FILE_OTHER ? write_to(name, &st, 0, text, len) :
 				    write_locked(path, kind, text, len);
 }
@@ -235,13 +245,12 @@ static int check_folder(const char *name, char path[PATH_MAX])
 int file_check(const char *name)
 {
 	char path[PATH_MAX];
+	enum file_kind kind;
 	struct stat st;
-	int kind = find(name, path, &st);
+	int ret = find_writable(name, path, &st, &kind);
 
-	if (kind < 0)
-		return refuse(name, -kind);
-	if (kind == FILE_FOREIGN)
-		return refuse_link(name);
+	if (ret)
+		return ret;
 	if (kind != FILE_OTHER)
 		return check_folder(name, path);
 	if (S_ISDIR(st.st_mode))
