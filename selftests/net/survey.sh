@@ -155,11 +155,12 @@ done
 eventually fabric__cables 20 cables_are "node0:d0p-node1:d0m node0:d1p-node2:d1m node1:d1p-node3:d1m node2:d0p-node3:d0m" node 1
 # Node 1 is asked by that cable first, and its reports do not get back by it.
 node 0 tc qdisc add dev d0p clsact
-node 0 tc filter add dev d0p ingress protocol 0x88b6 matchall action drop
+check deaf__is_made node 0 tc filter add dev d0p ingress protocol 0x88b6 matchall action drop
 for n in 0 1; do
 	eventually "deaf__all_answer_node_$n" 20 surveyed '(.hosts | length) == 4 and
 		([.hosts[].ports[] | select(.peer)] | length == 7)' node "$n" torcollctl -j survey show
 done
+check deaf__some_were_dropped eval 'node 0 tc -s -j filter show dev d0p ingress | jq -e "[.. | .drops? // empty] | add > 0"'
 node 0 tc qdisc del dev d0p clsact
 node 2 ip link set d0p down
 eventually fabric__a_device_is_down 20 surveyed '[.hosts[] | select(.name == "node2") | .ports[] | select(.device == "d0p")] |
