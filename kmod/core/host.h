@@ -163,6 +163,11 @@ static inline bool atomic_dec_and_test(atomic_t *v)
 	return atomic_fetch_sub(&v->counter, 1) == 1;
 }
 
+static inline int atomic_xchg(atomic_t *v, int new)
+{
+	return atomic_exchange(&v->counter, new);
+}
+
 static inline int atomic_cmpxchg(atomic_t *v, int old, int new)
 {
 	atomic_compare_exchange_strong(&v->counter, &old, new);

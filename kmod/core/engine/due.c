@@ -10,19 +10,23 @@
  * Frames with a full payload have no room.
  *
  * The acknowledgements owed to a rank are a few words in its path. All channels
- * of the comm add and take them, by exchange. comm->indebted notes to which
- * ranks there may be some. While it is not 0, a timer of the comm visits their
- * paths: it marks the words that it meets for the first time, and sends those
- * that it has marked before. Nobody keeps their times.
+ * of the comm add and take them, by exchange. A note in the comm says that there
+ * may be some for a rank. While there are notes, a timer of the comm visits
+ * these ranks: it marks the words that it meets for the first time, and sends
+ * those that it has marked before. Nobody keeps their times. A rank has one
+ * place for its note, and shares it with others in large comms: if it is taken,
+ * the acknowledgement leaves at once. So a visit is short, however many ranks
+ * there are.
  *
- * A word is written before its note, and the timer takes all notes before it
- * reads words. So either it reads the word, or it finds the note next time.
+ * A word is written before the note is read, and the timer takes a note before
+ * it reads words; exchanges are fully ordered. So either the timer reads the
+ * word, or the note is made again. The bit of a note is set after it, and taken
+ * before it.
  */
 #include "core/engine/chan.h"
 
 #define DUE_THERE	BIT_ULL(63)	/* the word is not 0 */
 #define DUE_SEEN	BIT_ULL(62)	/* a visit has met it */
-#define DUE_NOTES	64		/* bits of comm->indebted */
 
 static u64 due_pack(u32 seq, const struct tor_where *where)
 {
@@ -44,32 +48,56 @@ static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack
 	ack->state = TORCOLL_ACK_DONE;
 }
 
-/* Make notes. The first one starts the timer. */
-static void due_note(struct tor_ctx *ctx, struct tor_comm *carrier, u64 notes, u64 delay)
+/*
+ * Return the place of a rank's note: its own if they are few, and if they are
+ * more, such that ranks at distances of powers of two hardly meet.
+ */
+static u32 note_place(u32 rank)
+{
+	return (rank + rank / TOR_NOTES * 11 + rank / (TOR_NOTES * TOR_NOTES) * 13) % TOR_NOTES;
+}
+
+/* Note a rank. False: the place is taken. */
+static bool note_make(struct tor_comm *carrier, u32 rank)
+{
+	atomic_t *note = &carrier->note[note_place(rank)];
+	u32 old = atomic_read(note);
+
+	if (!old)
+		old = atomic_cmpxchg(note, 0, rank + 1);
+	return !old || old == rank + 1;
+}
+
+/* Have notes visited: bit per place. The first one starts the timer. */
+static void note_visit(struct tor_ctx *ctx, struct tor_comm *carrier, u64 places)
 {
 	/* the common case costs no atomic operation */
-	if (!(notes & ~atomic64_read(&carrier->indebted)))
+	if (!(places & ~atomic64_read(&carrier->indebted)))
 		return;
-	if (!atomic64_fetch_or(notes, &carrier->indebted))
-		tor_env_comm_timer(carrier, ctx->now + delay);
+	if (!atomic64_fetch_or(places, &carrier->indebted))
+		tor_env_comm_timer(carrier, ctx->now + TOR_ACK_DELAY);
 }
 
 static bool due_leave(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
 {
 	struct tor_comm *carrier = tor_comm_carrier(comm);
 	struct tor_path *path = tor_comm_path(comm, rank);
-	u32 i;
+	u32 i, place = tor_comm_place(comm, rank);
 
 	/* of several ranks */
 	if (path == &carrier->nobody)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(path->due); i++)
-		if (!atomic64_cmpxchg(&path->due[i], 0, due)) {
-			due_note(ctx, carrier, BIT_ULL(tor_comm_place(comm, rank) % DUE_NOTES),
-				 TOR_ACK_DELAY);
-			return true;
-		}
-	return false;
+		if (!atomic64_cmpxchg(&path->due[i], 0, due))
+			break;
+	if (i == ARRAY_SIZE(path->due))
+		return false;
+	if (note_make(carrier, place)) {
+		note_visit(ctx, carrier, BIT_ULL(note_place(place)));
+		return true;
+	}
+	/* if it is gone or marked, a frame or the timer sends it */
+	return atomic64_cmpxchg(&path->due[i], due, 0) != (s64)due;
 }
 
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most)
@@ -120,11 +148,12 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 
 /* --- the timer --- */
 
-/* Visit a path. Return whether the next visit has to. */
-static bool pay_path(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_path *path,
-		     struct tor_budget *left)
+/* Visit a rank. Return whether something is still owed to it. */
+static bool pay_rank(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 {
-	bool again = false;
+	/* made when the first one was owed */
+	struct tor_path *path = tor_comm_known_path(comm, rank);
+	bool owes = false;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(path->due); i++) {
@@ -132,54 +161,45 @@ static bool pay_path(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struc
 
 		if (!due)
 			continue;
-		if (due & DUE_SEEN && left->frames) {
-			if (atomic64_cmpxchg(&path->due[i], due, 0) != (s64)due)
-				continue;
-			left->frames--;
+		if (!(due & DUE_SEEN)) {
+			/* in vain if a frame has just taken it */
+			atomic64_cmpxchg(&path->due[i], due, due | DUE_SEEN);
+			owes = true;
+		} else if (atomic64_cmpxchg(&path->due[i], due, 0) == (s64)due) {
 			due_send(ctx, comm, rank, due);
 			return false;
 		}
-		/* in vain if a frame has just taken it */
-		atomic64_cmpxchg(&path->due[i], due, due | DUE_SEEN);
-		again = true;
 	}
-	return again;
+	return owes;
 }
 
-/* Visit the paths of a note. Return whether it must be made again. */
-static bool pay_note(struct tor_ctx *ctx, struct tor_comm *comm, u32 note, struct tor_budget *left)
+/* Visit the rank that is noted at a place. Return whether it is noted again. */
+static bool pay_note(struct tor_ctx *ctx, struct tor_comm *comm, u32 place)
 {
-	bool again = false;
-	u32 rank;
+	u32 noted = atomic_xchg(&comm->note[place], 0);
+	struct tor_ack acks[TOR_DUE_WORDS] __uninitialized;
+	u32 n;
 
-	for (rank = note; rank < comm->ranks; rank += DUE_NOTES) {
-		struct tor_path *path = tor_comm_known_path(comm, rank);
-
-		if (path)
-			again |= pay_path(ctx, comm, rank, path, left);
-		left->steps -= !!left->steps;
-	}
-	return again;
+	if (!noted || !pay_rank(ctx, comm, noted - 1))
+		return false;
+	if (note_make(comm, noted - 1))
+		return true;
+	/* another rank has taken the place */
+	n = tor_comm_take_due(comm, noted - 1, acks, TOR_DUE_WORDS);
+	if (n)
+		tor_comm_send_acks(ctx, comm, noted - 1, acks, n);
+	return false;
 }
 
 void tor_comm_pay(struct tor_ctx *ctx, struct tor_comm *comm)
 {
-	struct tor_budget left = tor_env_budget();
-	u64 notes, again = 0;
+	u64 places, again = 0;
 
 	/* nobody waits, and no other visit follows */
 	if (tor_comm_failed(comm))
 		return;
-	notes = atomic64_xchg(&comm->indebted, 0);
-	while (notes && left.steps) {
-		/* the next one after the last, so that each has its turn */
-		u64 later = notes & (~0ULL << comm->next_note);
-		u32 note = __ffs64(later ?: notes);
-
-		if (pay_note(ctx, comm, note, &left))
-			again |= BIT_ULL(note);
-		notes &= ~BIT_ULL(note);
-		comm->next_note = (note + 1) % DUE_NOTES;
-	}
-	due_note(ctx, comm, notes | again, notes || !left.frames ? TOR_RETRY : TOR_ACK_DELAY);
+	for (places = atomic64_xchg(&comm->indebted, 0); places; places &= places - 1)
+		if (pay_note(ctx, comm, __ffs64(places)))
+			again |= places & -places;
+	note_visit(ctx, comm, again);
 }

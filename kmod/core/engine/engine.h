@@ -56,6 +56,8 @@
 #define TOR_KEPT_MAX		(4 << 20)
 /* transfers of later rounds of which a channel takes early frames */
 #define TOR_EARLY_MAX		4096
+/* ranks to which a comm can owe acknowledgements */
+#define TOR_NOTES		32
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
 #define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
@@ -118,9 +120,9 @@ enum tor_explained {
  * @path: by rank, in groups; NULL: a group that no frame was sent to yet
  * @path_groups: number of groups that were made
  * @nobody: used by all ranks for which there was no memory; its @due is not
- * @indebted: bit per rank, modulo 64: acknowledgements may be owed to it; while
- *	it is not 0, tor_comm_pay() will be called. See due.c
- * @next_note: of these, the one that it begins with
+ * @note: ranks to which acknowledgements may be owed, plus 1; 0: none. See due.c
+ * @indebted: bit per note that is to be visited; while it is not 0,
+ *	tor_comm_pay() will be called
  * @kept: bytes in early frames
  * @claimed: set by the first failure
  * @failed: set when that failure is written
@@ -159,8 +161,8 @@ struct tor_comm {
 	struct tor_path **path;
 	atomic_t path_groups;
 	struct tor_path nobody;
+	atomic_t note[TOR_NOTES];
 	atomic64_t indebted;
-	u32 next_note;
 	atomic_t kept;
 	atomic_t claimed;
 	atomic_t failed;

@@ -43,7 +43,7 @@
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* delayed acknowledgements, per rank */
 /* an acknowledgement that nobody waits for is owed as long, or twice as long */
-#define TOR_ACK_DELAY		(3 * NSEC_PER_MSEC)
+#define TOR_ACK_DELAY		(4 * NSEC_PER_MSEC)
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
 
 /**
