@@ -73,6 +73,7 @@ struct torcoll__job {
 	void (*finish)(struct torcoll__job *job);
 	bool more;				/* steps follow the one in desc */
 	bool bound;				/* other ranks may count on the op */
+	bool awaited;				/* its call has not returned */
 	int err;				/* FAILED */
 	uint32_t error_rank;
 	char *why;				/* sentence, without the error's name; may be NULL */
@@ -80,6 +81,12 @@ struct torcoll__job {
 	uint64_t *counts;			/* of the steps */
 	void *memory[TORCOLL__JOB_MEMORY];	/* goes with the job */
 };
+
+/* Return the job of a request in state JOB. */
+static inline struct torcoll__job *torcoll__job_of(const struct torcoll_request *req)
+{
+	return (struct torcoll__job *)(uintptr_t)req->ring;
+}
 
 /* Return a job with a copy of the op; NULL, with a sentence: no memory. */
 struct torcoll__job *torcoll__job_new(struct torcoll_comm *comm, const struct torcoll_op *op);
@@ -99,12 +106,16 @@ int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req);
 
 /*
  * Queue a described op, whose lists stay with the caller; or an op, which is
- * copied.
+ * copied. If the call that has the op waits for it (@awaited), a refusal is that
+ * call's, as if there had been a slot at once: the comm does not fail.
  */
 int torcoll__job_submit_desc(struct torcoll_comm *comm, const struct torcoll_submit *desc,
 			     struct torcoll_request *req);
-int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op,
+int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
 			   struct torcoll_request *req);
+
+/* The call that waited for a job returns before its end: others may count on the op. */
+void torcoll__job_leave(struct torcoll__job *job);
 
 /* Return whether ops of the same series as this one wait for a slot. */
 bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcoll_submit *desc);
@@ -149,8 +160,8 @@ static inline bool torcoll__op_has_steps(const struct torcoll_op *op)
 int torcoll__layout_begin(struct torcoll__job *job);
 int torcoll__function_begin(struct torcoll__job *job);
 
-/* Start such an op. */
-int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+/* Start such an op. @awaited: as in torcoll__job_submit_op(). */
+int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
 			  struct torcoll_request *req);
 
 #endif

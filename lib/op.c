@@ -380,7 +380,8 @@ static bool op_waits(const struct torcoll_comm *comm, const struct torcoll_submi
 	return torcoll__is_queued(comm->t) && torcoll__job_is_behind(comm, s);
 }
 
-static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+/* @awaited: as in torcoll__job_submit_op() */
+static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
 		     struct torcoll_request *req)
 {
 	struct torcoll_submit s;
@@ -392,36 +393,47 @@ static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	if (err)
 		return err;
 	if (torcoll__op_has_steps(op))
-		return torcoll__steps_submit(comm, op, req);
+		return torcoll__steps_submit(comm, op, awaited, req);
 	op_marshal(comm, op, &s);
 	if (op_waits(comm, &s))
 		return op->flags & TORCOLL_OP_NOWAIT ? torcoll__overtakes(op->collective) :
-						       torcoll__job_submit_op(comm, op, req);
+						       torcoll__job_submit_op(comm, op, awaited, req);
 	err = torcoll__op_start(comm, &s, req);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
-		return torcoll__job_submit_op(comm, op, req);
+		return torcoll__job_submit_op(comm, op, awaited, req);
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
+}
+
+static int submit(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
+		  struct torcoll_request *req)
+{
+	int err;
+
+	req->state = 0;
+	err = op_submit(comm, op, awaited, req);
+	if (err)
+		torcoll__refusal_tell(comm, op, err);
+	return err;
 }
 
 int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req)
 {
-	int err;
-
-	req->state = 0;
-	err = op_submit(comm, op, req);
-	if (err)
-		torcoll__refusal_tell(comm, op, err);
-	return err;
+	return submit(comm, op, false, req);
 }
 
 /* Submit, then wait: what a call of the module cannot do at once. */
 static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op,
 		      struct torcoll_request *req, uint64_t deadline_ns)
 {
-	int err = torcoll_submit(comm, op, req);
+	int err = submit(comm, op, true, req);
 
-	return err ? err : torcoll_wait_until(req, deadline_ns);
+	if (err)
+		return err;
+	err = torcoll_wait_until(req, deadline_ns);
+	if (req->state == TORCOLL__REQ_JOB)
+		torcoll__job_leave(torcoll__job_of(req));
+	return err;
 }
 
 /* Whether a call of the module can submit and wait until then; 0: without an end. */

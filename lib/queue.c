@@ -375,6 +375,8 @@ static void job_expire(struct torcoll__job *job)
 	torcoll__sentence_keep(kept);
 	torcoll__fail(-ETIMEDOUT, "%s: no slot became free before its deadline",
 		      torcoll__op_name(job->op.collective));
+	/* its deadline is one of the op, with which the comm fails, on whatever rank it is first */
+	job->bound = true;
 	job_fail(job, -ETIMEDOUT, ~0U, kept);
 }
 
@@ -594,7 +596,8 @@ static int job_enter(struct torcoll__lane *lane, struct torcoll__job *job)
 		jobs_unlink(job);
 		return job->err;
 	}
-	job->bound = true;
+	if (!job->awaited)
+		job->bound = true;
 	return 0;
 }
 
@@ -657,7 +660,20 @@ int torcoll__job_submit_desc(struct torcoll_comm *comm, const struct torcoll_sub
 	return torcoll__job_submit(job, req);
 }
 
-int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op,
+void torcoll__job_leave(struct torcoll__job *job)
+{
+	struct torcoll *t = job->comm->t;
+
+	pthread_mutex_lock(&t->queue);
+	if (!job->bound) {
+		job->bound = true;
+		if (job->state == TORCOLL__JOB_FAILED)
+			comm_fail(job);
+	}
+	pthread_mutex_unlock(&t->queue);
+}
+
+int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
 			   struct torcoll_request *req)
 {
 	struct torcoll__job *job = torcoll__job_new(comm, op);
@@ -665,6 +681,7 @@ int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *o
 
 	if (!job)
 		return -ENOMEM;
+	job->awaited = awaited;
 	err = torcoll__op_describe(comm, &job->op, &job->desc);
 	if (!err)
 		return torcoll__job_submit(job, req);
@@ -672,7 +689,7 @@ int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *o
 	return err;
 }
 
-int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op, bool awaited,
 			  struct torcoll_request *req)
 {
 	struct torcoll__job *job = torcoll__job_new(comm, op);
@@ -680,6 +697,7 @@ int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op
 
 	if (!job)
 		return -ENOMEM;
+	job->awaited = awaited;
 	err = op->function ? torcoll__function_begin(job) : torcoll__layout_begin(job);
 	if (!err)
 		return torcoll__job_submit(job, req);

@@ -126,11 +126,6 @@ int torcoll__request_look(struct torcoll_request *req)
 
 /* ---- jobs ---- */
 
-static struct torcoll__job *job_of(const struct torcoll_request *req)
-{
-	return (struct torcoll__job *)(uintptr_t)req->ring;
-}
-
 /* End a job with what its last step gave, or with its failure. */
 static void job_done(struct torcoll_request *req, struct torcoll__job *job)
 {
@@ -155,7 +150,7 @@ static void job_done(struct torcoll_request *req, struct torcoll__job *job)
 /* The same as torcoll__request_look(), but with a sentence if the op failed. */
 static int job_look(struct torcoll_request *req)
 {
-	struct torcoll__job *job = job_of(req);
+	struct torcoll__job *job = torcoll__job_of(req);
 	int err;
 
 	switch (torcoll__job_look(job)) {
@@ -376,7 +371,7 @@ static int wait_by_call(struct torcoll_request *req, uint64_t deadline_ns)
 	if (torcoll__is_queued(req->comm->t))
 		return -EINPROGRESS;
 	if (req->state == TORCOLL__REQ_JOB) {
-		job = job_of(req);
+		job = torcoll__job_of(req);
 		if (torcoll__job_look(job) != TORCOLL__JOB_LAST)
 			return -EINPROGRESS;
 		running = &job->running;
@@ -543,7 +538,7 @@ enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *r
 		/* its lock may be held for ever in a child */
 		if (torcoll__is_forked(req->comm->t))
 			return TORCOLL_ALGO_AUTO;
-		job = job_of(req);
+		job = torcoll__job_of(req);
 		if (torcoll__job_look(job) == TORCOLL__JOB_LAST)
 			return job->running.chosen;
 		return TORCOLL_ALGO_AUTO;

@@ -296,6 +296,72 @@ static void refused__at_once_behind_others(void **state)
 	assert_int_equal(nposted, 2);
 }
 
+static int slot_becomes_free(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	(void)fds;
+	(void)n;
+	(void)timeout_ns;
+	fake.slots = 1;
+	fake.now += PUSH_NS;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EOPNOTSUPP, 0);
+	return 0;
+}
+
+/* One for which a call has waited is that call's, as if there had been a slot at once. */
+static void refused__while_the_call_waits(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t displs[FAKE_RANKS] = { 3, 2, 1, 0 };
+	const struct torcoll_op ops[] = {
+		{ .collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		  .send = &x, .recv = &y },
+		{ .collective = TORCOLL_ALLGATHER, .type = TORCOLL_I32, .count = FAKE_RANKS,
+		  .send = &x, .recv = (int32_t[FAKE_RANKS]){}, .displs = &(struct torcoll_displs){ .recv = displs } },
+	};
+
+	f->t->features |= TORCOLL_FEATURE_TELL;
+	fake.on_poll = slot_becomes_free;
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		fake.slots = 0;
+		fake.sentence = "swing-lat: not with 3 ranks";
+		assert_int_equal(torcoll_run(f->comm, &ops[i]), -EOPNOTSUPP);
+		assert_non_null(strstr(torcoll_last_error(), "not with 3 ranks (EOPNOTSUPP)"));
+		assert_false(fake.submit.flags & TORCOLL_OP_TELL);
+		assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 0);
+		assert_false(f->comm->failed);
+		assert_false(torcoll__is_queued(f->t));
+		assert_null(f->t->jobs);
+	}
+}
+
+static int no_event(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	(void)fds;
+	(void)n;
+	fake.now += timeout_ns;
+	return 0;
+}
+
+/* But if the call has returned meanwhile, others may count on the op. */
+static void refused__after_the_call(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y,
+	};
+	struct torcoll_request req;
+
+	f->t->features |= TORCOLL_FEATURE_TELL;
+	fake.slots = 0;
+	fake.on_poll = no_event;
+	assert_int_equal(torcoll_run_until(f->comm, &op, &req, fake.now + 1), -EAGAIN);
+	slot_becomes_free(NULL, 0, 0);
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL);
+}
+
 /* A message that waits costs no calls for those to other ranks that wait, too. */
 static void messages__to_many_ranks_wait(void **state)
 {
@@ -747,6 +813,8 @@ int main(void)
 		test_queue(refused__is_told),
 		test_queue(refused__at_once),
 		test_queue(refused__at_once_behind_others),
+		test_queue(refused__while_the_call_waits),
+		test_queue(refused__after_the_call),
 		test_queue(messages__to_many_ranks_wait),
 		test_queue(push__half_of_the_time),
 		test_queue(nowait__does_not_overtake),
