@@ -258,6 +258,8 @@ static bool reroute_check_next(struct tor_fabric *fabric, u32 bucket, bool downs
 			group->watch = (struct tor_watch){};
 			group->lanes = (struct tor_lane_cursor){};
 			group->rerouting = downs;
+			if (downs)
+				tor_group_tell_again(group);
 		}
 		if (group->rerouting) {
 			group->rerouting = !tor_group_rerouted(group, &group->lanes);

@@ -68,19 +68,33 @@ void tor_env_comm_explained(struct tor_comm *comm)
 	wake_up_all(&tor_group_of(comm)->wait);
 }
 
+/* With the work's own reference. Context: RCU, or a reference. */
+static void queue_fail_work(struct tor_group *group)
+{
+	refcount_inc(&group->refs);
+	/*
+	 * Refused if it is queued, and while the group is being taken apart, by who
+	 * has another reference, and has aborted all ops.
+	 */
+	if (!queue_delayed_work(works, &group->fail_work, 0))
+		refcount_dec(&group->refs);
+}
+
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 {
 	struct tor_group *group = tor_group_of(comm);
 
 	/* others may see the failure before this, and then 0 */
 	WRITE_ONCE(group->failed_at, jiffies | 1);
-	/*
-	 * Fails once; the work's own reference. Refused while the group is being
-	 * taken apart, by who has another, and has aborted all ops.
-	 */
-	refcount_inc(&group->refs);
-	if (!queue_delayed_work(works, &group->fail_work, 0))
-		refcount_dec(&group->refs);
+	queue_fail_work(group);
+}
+
+void tor_group_tell_again(struct tor_group *group)
+{
+	/* before its first run the work is queued, or soon will be */
+	if (tor_comm_failed(&group->comm) && READ_ONCE(group->fail_rounds) < TOR_TELLINGS_MOST &&
+	    !test_bit(TOR_GROUP_TOLD, &group->flags))
+		queue_fail_work(group);
 }
 
 static void tell_everyone(struct tor_group *group)
@@ -103,7 +117,8 @@ static void tell_everyone(struct tor_group *group)
 
 /*
  * The first run ends the local ops. It and up to TOR_TELLINGS - 1 more tell the
- * other ranks, unless one of them has told this one.
+ * other ranks, unless one of them has told this one. So do those after links went
+ * down.
  */
 static void fail_work(struct work_struct *work)
 {
@@ -125,7 +140,8 @@ static void fail_work(struct work_struct *work)
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
 		/* refused while the group is being taken apart */
-		if (++group->fail_rounds < TOR_TELLINGS &&
+		WRITE_ONCE(group->fail_rounds, group->fail_rounds + 1);
+		if (group->fail_rounds < TOR_TELLINGS &&
 		    queue_delayed_work(works, &group->fail_work, nsecs_to_jiffies(TOR_TELL_AGAIN)))
 			return;
 	}

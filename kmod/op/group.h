@@ -548,6 +548,18 @@ void tor_lanes_stop(struct tor_group *group);
 bool tor_group_owes(const struct tor_group *group);
 
 /**
+ * tor_group_tell_again - tell the other ranks once more that the comm has failed
+ * @group: of the fabric's table
+ *
+ * To be called when links have gone down and routes avoid them: what told the
+ * others before may have been lost there. Does nothing if the comm has not failed,
+ * was told of it by another rank, or has told the others TOR_TELLINGS_MOST times.
+ *
+ * Context: RCU.
+ */
+void tor_group_tell_again(struct tor_group *group);
+
+/**
  * tor_group_rerouted - tell channels that links went down: tor_chan_rerouted()
  * @group: of the fabric's table, found there anew for each portion
  * @at: position of the walk over its lanes; zeroed at first

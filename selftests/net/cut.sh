@@ -157,6 +157,32 @@ flap_fast()
 	((after - before <= 9 + (now - start) / 200000))
 }
 
+aborts='
+import os, sys, time, torcoll
+
+with torcoll.Comm.from_env() as comm:
+	if comm.rank == 0:
+		comm.abort()
+	while not os.path.exists(sys.argv[1]):
+		time.sleep(0.1)
+'
+
+# count_aborts NODE DEVICE: that arrive there.
+count_aborts()
+{
+	node "$1" tc qdisc add dev "$2" clsact
+	node "$1" tc filter add dev "$2" ingress protocol 0x88b5 u32 match u8 4 0xff at 1 action ok
+}
+
+# told TIMES: aborts that node 0 has sent to its neighbours, at least.
+told()
+{
+	{
+		node 1 tc -s -j filter show dev d0m ingress
+		node 3 tc -s -j filter show dev d0p ingress
+	} | jq -se --argjson times "$1" '[.. | .stats? // empty | .packets // 0] | add >= $times'
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
@@ -179,4 +205,20 @@ check flapping__few_searches flap_fast
 check reroutes__are_counted test "$(counters reroutes 16)" -gt 32
 check link_downs__are_counted test "$(counters link_downs 16)" -gt 6
 diag "retransmitted: $(counters tx_retransmits 16) frames, timeouts: $(counters tx_timeouts 16)"
+torcollctl netns down
+
+# Ranks that call nothing ask nobody what has become of the others: those that tell them do it once more for each cable
+# that is cut, by which they may have told them in vain.
+torus_up 4
+count_aborts 1 d0m
+count_aborts 3 d0p
+PYTHONPATH=$TORCOLL_TOP/python TORCOLL_LIBRARY=$TORCOLL_TOP/build/lib/libtorcoll.so.0 PYTHONDONTWRITEBYTECODE=1 \
+	torcollctl netns run python3 -c "$aborts" "$work/told" >"$work/out" 2>&1 &
+eventually told__three_times 30 told 9
+node 2 ip link set d0p down
+eventually told__once_more_as_a_cable_is_cut 30 told 12
+node 2 ip link set d0p up
+touch "$work/told"
+wait
+is told__no_error "$(<"$work/out")" ""
 finish

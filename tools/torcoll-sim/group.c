@@ -45,8 +45,22 @@ static void tell_everyone(void *arg)
 		r->tellings++;
 		pause = TOR_TELL_AGAIN;
 	}
-	if (r->tellings < TOR_TELLINGS)
+	r->telling = r->told_now || r->tellings < TOR_TELLINGS;
+	if (r->telling)
 		sim_at(sim.now + pause, r->node, tell_everyone, r);
+}
+
+static void begin_telling(struct sim_rank *r)
+{
+	r->telling = true;
+	sim.telling = sim.now;
+	sim_at(sim.now, r->node, tell_everyone, r);
+}
+
+void sim_rank_tell_again(struct sim_rank *r)
+{
+	if (r->failed && !r->told && !r->telling && r->tellings < TOR_TELLINGS_MOST)
+		begin_telling(r);
 }
 
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
@@ -57,7 +71,6 @@ void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 		  strerror(-r->core.error), (int)r->core.error_rank, (int)r->core.error_node,
 		  r->core.error_op);
 	r->failed = true;
-	sim.comm_failed = sim.now;
 	if (!r->group->failed)
 		r->group->failed = sim.now;
 	if (r->core.error == -ETIMEDOUT) {
@@ -69,7 +82,7 @@ void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 		for (k = 0; k < CHANNELS; k++)
 			tor_chan_abort(&ctx->core, &r->slot[i].chan[k].core);
 	if (!r->told)
-		sim_at(sim.now, r->node, tell_everyone, r);
+		begin_telling(r);
 }
 
 static void fail(struct sim_rank *r, int error)

@@ -82,8 +82,10 @@ static void node_look(void *arg)
 		if (!r || !r->installed)
 			continue;
 		sim_enter(&ctx, node);
-		if (downs)
+		if (downs) {
 			rerouted(&ctx, r);
+			sim_rank_tell_again(r);
+		}
 		while (!tor_comm_watch(&ctx.core, &r->core,
 				       node->view_changed ? NULL : node->routes, &pass))
 			;

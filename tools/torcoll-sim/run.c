@@ -60,7 +60,7 @@ static void run_for(u64 time)
 
 /*
  * Run until frames in flight have arrived and there is silence, except for
- * reports of comms that fail only now.
+ * reports of comms that fail only now, or whose links do.
  */
 static void run_quietly(void)
 {
@@ -71,7 +71,7 @@ static void run_quietly(void)
 		run_for(2 * QUIET / 3);
 		frames = sim.frames;
 		run_for(QUIET / 3);
-	} while (!sim.failed && sim.comm_failed >= begun);
+	} while (!sim.failed && sim.telling >= begun);
 	if (sim.frames != frames)
 		sim_fail("%llu frames after the end", (unsigned long long)(sim.frames - frames));
 }

@@ -378,6 +378,7 @@ struct sim_rank {
 	u32 deeds;
 	u32 tellings;			/* rounds of telling the others */
 	u32 told_now;			/* ranks told in this one */
+	bool telling;			/* it goes on by itself */
 	u32 submitted;			/* number of the last op */
 	u32 done;			/* ops */
 	u32 retired;
@@ -478,7 +479,7 @@ extern struct sim {
 	struct sim_group_spec epilogue;
 	u32 unit;
 	u64 disturbed;			/* when a cable or node was last cut, mended, lost or gained, ns */
-	u64 comm_failed;		/* when the last one did at a rank, ns */
+	u64 telling;			/* when a rank last began to tell others of a failure, ns */
 	u64 quiet_from;			/* when the last incident is over, ns */
 	u64 allocated;			/* by core, not freed */
 	u64 kept;			/* bytes of early frames that comms pay for */
@@ -613,6 +614,8 @@ struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag);
 struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel);
 /* Do the work that is left at the end of an entry. */
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r);
+/* Links went down: as tor_group_tell_again(). */
+void sim_rank_tell_again(struct sim_rank *r);
 void sim_rank_joined(struct sim_rank *r);
 /* Stop a rank on its own initiative. */
 void sim_rank_cancel(struct sim_rank *r);

@@ -71,8 +71,12 @@
 #define TOR_LATE_WAIT		(50 * NSEC_PER_MSEC)
 /* between two batches of tor_budget.frames questions */
 #define TOR_LATE_PACE		(100 * NSEC_PER_USEC)
-/* times that a failure is sent to all, in case frames are lost */
+/*
+ * times that a failure is sent to all, in case frames are lost, and at most so
+ * often with those after links went down, by which they may have been lost
+ */
 #define TOR_TELLINGS		3
+#define TOR_TELLINGS_MOST	8
 #define TOR_TELL_AGAIN		(50 * NSEC_PER_MSEC)
 #define TOR_NO_RANK		(~0U)
 #define TOR_WATCH_GRACE		(400 * NSEC_PER_MSEC)	/* see tor_comm_watch() */
