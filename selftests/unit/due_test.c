@@ -165,6 +165,27 @@ static void tor_chan_owe__full(void **state)
 	assert_int_equal(host.nsent, 1);
 }
 
+/* An answer leaves for that rank: what is owed to it goes along, as nobody knows what leaves next. */
+static void tor_chan_send_ack__takes_along_what_is_owed(void **state)
+{
+	struct tor_ack acks[8];
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < TOR_DUE_WORDS; i++)
+		tor_chan_owe(&ctx, &chan[0], 1, 5 + i, 0);
+	tor_chan_send_ack(&ctx, &chan[0], 2, 16, 0, NULL, TORCOLL_ACK_DONE, 0);
+	tor_chan_send_ack(&ctx, &chan[0], 1, 16, 0, NULL, TORCOLL_ACK_DONE, 0);
+	assert_int_equal(host.nsent, 2);
+	assert_int_equal(acks_of(0, acks), 1);
+	assert_int_equal(acks_of(1, acks), 1 + TOR_DUE_WORDS);
+	assert_int_equal(acks[0].op, 16);
+	for (k = 0; k < TOR_DUE_WORDS; k++)
+		assert_int_equal(acks[1 + k].op, 5 + k);
+	pass(10 * TOR_ACK_DELAY);
+	assert_int_equal(host.nsent, 2);
+}
+
 /* There are notes for so many ranks; to others it leaves at once. To each it leaves once. */
 static void tor_chan_owe__to_more_ranks_than_notes(void **state)
 {
@@ -304,6 +325,7 @@ int main(void)
 		CASE(tor_chan_owe__waits_and_is_taken_along),
 		CASE(tor_chan_owe__a_message),
 		CASE(tor_chan_owe__full),
+		CASE(tor_chan_send_ack__takes_along_what_is_owed),
 		CASE(tor_chan_owe__to_more_ranks_than_notes),
 		CASE(tor_chan_owe__to_ranks_far_apart),
 		CASE(tor_comm_put_due__sent_when_time_is_up),

@@ -393,6 +393,13 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
 void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 		      const struct tor_ack *acks, u32 n);
 
+/*
+ * Send an acknowledgement, together with everything that is owed to @rank: the
+ * slots of its ops wait for that, and maybe nothing else leaves for it.
+ */
+void tor_comm_send_ack(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		       const struct tor_ack *ack);
+
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 			const struct tor_ack *acks, u32 n);

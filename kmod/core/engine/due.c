@@ -6,8 +6,8 @@
  * acknowledgement, and most ranks send something to the same rank soon
  * afterwards, if only in the next op. Such an acknowledgement is owed for a
  * while: it leaves with the next data frame to that rank that has room for it,
- * together with the next one that is owed to it, or alone when its time is up.
- * Frames with a full payload have no room.
+ * together with the next one that is owed to it or cannot be delayed, or alone
+ * when its time is up. Frames with a full payload have no room.
  *
  * The acknowledgements owed to a rank are a few words in its path. All channels
  * of the comm add and take them, by exchange. A note in the comm says that there
@@ -126,14 +126,22 @@ void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 		due_leave(ctx, comm, rank, due_pack(acks[i].op, &acks[i].where));
 }
 
-/* Send @due together with everything else that is owed to @rank. */
-static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
+void tor_comm_send_ack(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		       const struct tor_ack *ack)
 {
 	struct tor_ack acks[TOR_DUE_WORDS + 1] __uninitialized;
 
-	due_unpack(comm, due, &acks[0]);
+	acks[0] = *ack;
 	tor_comm_send_acks(ctx, comm, rank, acks,
 			   1 + tor_comm_take_due(comm, rank, acks + 1, TOR_DUE_WORDS));
+}
+
+static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
+{
+	struct tor_ack ack __uninitialized;
+
+	due_unpack(comm, due, &ack);
+	tor_comm_send_ack(ctx, comm, rank, &ack);
 }
 
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)

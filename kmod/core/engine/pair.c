@@ -9,7 +9,7 @@
 static void pair_say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
 {
 	ack->comm = comm->tag;
-	tor_comm_send_acks(ctx, comm, rank, ack, 1);
+	tor_comm_send_ack(ctx, comm, rank, ack);
 }
 
 void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_hdr *h)

@@ -315,7 +315,7 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 		.stamp = stamp,
 	};
 
-	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
+	tor_comm_send_ack(ctx, comm, rank, &ack);
 }
 
 /* @rx: the record of what came from @rank, or NULL. */
@@ -333,7 +333,7 @@ static void ack_ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const 
 		.digest = chan->op->digest,
 	};
 
-	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
+	tor_comm_send_ack(ctx, comm, rank, &ack);
 }
 
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
