@@ -535,6 +535,12 @@ void tor_slot_init(struct tor_slot *slot);
 void tor_slot_work(struct tor_slot *slot);
 
 /*
+ * A call waits for @slot, which may wait for acknowledgements that others take
+ * their time for: see tor_chan_hurry(). Context: process.
+ */
+void tor_slot_hurry(struct tor_slot *slot);
+
+/*
  * Abort running channels of all lanes; cancel timers and works, after which
  * nothing runs there. Context: process.
  */

@@ -147,6 +147,23 @@ void tor_slot_work(struct tor_slot *slot)
 	} while (more);
 }
 
+void tor_slot_hurry(struct tor_slot *slot)
+{
+	struct tor_group *carrier = tor_group_carrier(slot->group);
+	u32 i;
+
+	/* the slot of a seat is in use for as long as that of its node */
+	if (!slot->series->role)
+		slot = &carrier->calls.slot[slot - slot->series->slot];
+	for (i = 0; i < slot->series->channels; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		spin_lock_bh(&lane->lock);
+		tor_chan_hurry(&lane->chan);
+		spin_unlock_bh(&lane->lock);
+	}
+}
+
 static void slot_work(struct work_struct *work)
 {
 	tor_slot_work(container_of(work, struct tor_slot, work));

@@ -251,16 +251,20 @@ static bool slot_usable(const struct tor_slot *slot)
 /* Wait for a slot. Return 0 if it is usable or its result is in the way. */
 static int wait_for_slot(struct tor_slot *slot, u64 deadline)
 {
-	u64 look;
+	u64 look, patience = TOR_HURRY;
 	int err;
 
-	do {
-		look = ktime_get_ns() + LOOK;
+	for (;; patience = LOOK) {
+		look = ktime_get_ns() + patience;
 		if (deadline)
 			look = min(look, deadline);
 		err = tor_wait_until(&slot->group->submitters,
 				     slot_usable(slot) || tor_slot_is_in_the_way(slot), look);
-	} while (err == -ETIMEDOUT && look != deadline);
+		if (err != -ETIMEDOUT || look == deadline)
+			break;
+		if (patience == TOR_HURRY)
+			tor_slot_hurry(slot);
+	}
 	return err;
 }
 
@@ -277,9 +281,12 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 		if (tor_slot_is_in_the_way(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
-		if (desc->flags & (TORCOLL_OP_NOWAIT | TORCOLL_OP_TRY))
+		if (desc->flags & (TORCOLL_OP_NOWAIT | TORCOLL_OP_TRY)) {
+			/* it comes again */
+			tor_slot_hurry(slot);
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
+		}
 		err = wait_for_slot(slot, desc->deadline_ns);
 		if (err)
 			return tor_refuse(session, err, "no op slot became free");

@@ -462,6 +462,68 @@ static void tor_tx_timer__silence_backs_off(void **state)
 	assert_int_equal(tx.backoff, 0);
 }
 
+/* A frame that may be answered late, to a receiver whose round trip is known. */
+static void begin_patient(void)
+{
+	begin(1);
+	path.srtt = 100;
+	path.rttvar = 10;
+	tor_tx_init(&tx, &path, &slowest, 1, 2, UNIT, UNIT, true);
+}
+
+/* Nobody waits for the answer, then somebody does: the frame asks after all, once, but not while an answer may be on its way. */
+static void tor_tx_hurry__asks_for_the_answer(void **state)
+{
+	u64 now = START;
+	u8 flags;
+
+	(void)state;
+	begin_patient();
+	assert_int_equal(burst(now, &flags), 1);
+	assert_int_equal(flags, TORCOLL_FLAG_WHOLE);
+	assert_true(tor_tx_deadline(&tx) > now + 50 * MS);
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) == now + TOR_HURRY);
+	assert_int_equal(tor_tx_timer(&tx, now + TOR_HURRY - 1), TOR_TX_NOTHING);
+	assert_int_equal(tor_tx_timer(&tx, now + TOR_HURRY), TOR_TX_PROBE);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+	/* again as late as ever */
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) >= now + TOR_HURRY + TOR_RTO_MIN);
+	assert_int_equal(tor_tx_timer(&tx, tor_tx_deadline(&tx)), TOR_TX_TIMEOUT);
+	ack(1, 0, now + TOR_RTO_MAX);
+	assert_true(tor_tx_done(&tx));
+	/* a long way: not before its round trip */
+	begin_patient();
+	path.srtt = 2000;
+	assert_int_equal(burst(now, &flags), 1);
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) == now + (2000 + 4 * 10) * NSEC_PER_USEC);
+}
+
+/* Who asks already, or waits for the receiver, goes on with that. */
+static void tor_tx_hurry__only_what_did_not_ask(void **state)
+{
+	u64 before;
+	u8 flags;
+
+	(void)state;
+	begin(1);
+	assert_int_equal(burst(START, &flags), 1);
+	before = tor_tx_deadline(&tx);
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) == before);
+	begin_patient();
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) == 0);
+	assert_int_equal(burst(START, &flags), 1);
+	refuse(START + 1);
+	before = tor_tx_deadline(&tx);
+	tor_tx_hurry(&tx);
+	assert_true(tor_tx_deadline(&tx) == before);
+	assert_true(tx.blocked);
+}
+
 static void tor_tx_dropped__again_soon_and_less(void **state)
 {
 	u32 window;
@@ -728,6 +790,8 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__asks_though_the_window_is_full),
 		cmocka_unit_test(tor_tx_timer__a_loss_halves_a_full_window),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
+		cmocka_unit_test(tor_tx_hurry__asks_for_the_answer),
+		cmocka_unit_test(tor_tx_hurry__only_what_did_not_ask),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),
 		cmocka_unit_test(tor_tx_ack__not_ready_waits_and_asks),

@@ -199,6 +199,26 @@ static bool others_are_behind(struct sim_rank *r)
 	return false;
 }
 
+/* The call has waited for long. In lockstep nobody is in a hurry, so that nothing is sent twice. */
+static void hurry(void *arg)
+{
+	struct sim_rank *r = arg;
+	struct sim_ctx ctx;
+	struct sim_op *op;
+	u32 i;
+
+	if (sim.failed || r->closed || !r->waits || sim.now < r->waits_since + TOR_HURRY ||
+	    sim.scenario.lockstep)
+		return;
+	op = sim_slot(r, r->submitted + 1);
+	if (!op->running)
+		return;
+	sim_enter(&ctx, r->node);
+	for (i = 0; i < CHANNELS; i++)
+		tor_chan_hurry(&op->chan[i].core);
+	sim_leave(&ctx);
+}
+
 void sim_rank_call(void *arg)
 {
 	struct sim_rank *r = arg;
@@ -211,6 +231,8 @@ void sim_rank_call(void *arg)
 		return;
 	if (sim_slot(r, r->submitted + 1)->running || others_are_behind(r)) {
 		r->waits = true;
+		r->waits_since = sim.now;
+		sim_at(sim.now + TOR_HURRY, r->node, hurry, r);
 		return;
 	}
 	begin_op(r, r->submitted + 1);

@@ -373,6 +373,7 @@ struct sim_rank {
 	bool gone;			/* with its node */
 	bool closed;			/* its process died */
 	bool waits;			/* for a slot */
+	u64 waits_since;
 	bool told;			/* that the comm failed, by another rank */
 	bool failed;
 	u32 deeds;

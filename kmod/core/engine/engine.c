@@ -214,6 +214,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	skip_empty(chan);
 	chan->entered = false;
+	chan->hurried = false;
 	chan->retry = 0;
 	chan->works = false;
 	chan->give_up = 0;
@@ -229,6 +230,18 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_abort(ctx, chan);
 	else
 		tor_chan_run(ctx, chan);
+}
+
+void tor_chan_hurry(struct tor_chan *chan)
+{
+	struct tor_tx *tx;
+
+	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED || chan->hurried)
+		return;
+	chan->hurried = true;
+	list_for_each_entry(tx, &chan->tx, list)
+		tor_tx_hurry(tx);
+	tor_chan_arm(chan);
 }
 
 /*

@@ -307,6 +307,7 @@ struct tor_waiting {
  * @past_own_lengths: the frames of that op had other digests
  * @round: current round
  * @entered: the transfers of @round are set up
+ * @hurried: somebody waits for the slot
  * @empty: bit per round known to send and receive nothing here, in plan number
  *	@plans of the op
  * @script: what the channel does in that plan, or NULL; @step: of it is next
@@ -347,6 +348,7 @@ struct tor_chan {
 	u32 step;
 	bool entered;
 	bool works;
+	bool hurried;
 	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;
@@ -708,6 +710,12 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 
 /* Handle an acknowledgement from @rank for one transfer. */
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack);
+
+/*
+ * Somebody has waited for the slot for TOR_HURRY, or cannot wait: do not leave
+ * acknowledgements to chance. Once per op is enough.
+ */
+void tor_chan_hurry(struct tor_chan *chan);
 
 /* Handle the timer that was requested by tor_env_chan_timer(). */
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan);

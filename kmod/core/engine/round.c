@@ -400,6 +400,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_tx_init(tx, tor_comm_path(op->comm, tx->rank), &op->comm->node->slowest,
 			    tx->rank, tx->round, tx->bytes, unit, patient);
 		tor_chan_push(ctx, chan, tx);
+		if (chan->hurried)
+			tor_tx_hurry(tx);
 	}
 	return true;
 }

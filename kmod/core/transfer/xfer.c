@@ -40,6 +40,15 @@ static u64 tx_answer(const struct tor_tx *tx)
 		      TOR_RTO_FIRST;
 }
 
+/* The same by the own round trips only, for a frame whose repetition costs little. */
+static u64 tx_own_answer(const struct tor_tx *tx)
+{
+	u32 srtt = READ_ONCE(tx->path->srtt);
+	u32 rttvar = READ_ONCE(tx->path->rttvar);
+
+	return min_t(u64, (u64)(srtt + 4 * rttvar) * NSEC_PER_USEC, TOR_TAIL_MIN);
+}
+
 /*
  * Return the timeout. The first repetition costs one frame, so it may come
  * soon. Repeating everything must wait longer: a queue that many flows share can
@@ -51,6 +60,8 @@ static u64 tx_rto(const struct tor_tx *tx)
 	u64 answer = tx_answer(tx);
 	u64 rto;
 
+	if (tx->hurried && !tx->backoff)
+		return max_t(u64, tx_own_answer(tx), TOR_HURRY);
 	if (!tx->backoff)
 		return max_t(u64, answer, TOR_TAIL_MIN) + (tx->patient ? 3 * TOR_ACK_DELAY : 0);
 	rto = max_t(u64, answer, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
@@ -114,6 +125,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->blocked = false;
 	tx->repairs = false;
 	tx->last_again = false;
+	tx->hurried = false;
 	/* delayed acknowledgements do not measure the round trip */
 	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
@@ -439,6 +451,16 @@ bool tor_tx_stopped(struct tor_tx *tx, u64 now)
 	return true;
 }
 
+void tor_tx_hurry(struct tor_tx *tx)
+{
+	/* others ask already, or will when they leave */
+	if (!tx->patient || tx->blocked || tx->backoff || !tx_in_flight(tx))
+		return;
+	tx->patient = false;
+	tx->hurried = true;
+	tx->timeout = tx->since + tx_rto(tx);
+}
+
 void tor_tx_rerouted(struct tor_tx *tx, u64 now)
 {
 	if (!tx->timeout)
@@ -490,6 +512,10 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 	}
 	tx->hole = 0;
 	if (!tx->backoff++) {
+		if (tx->hurried) {
+			tx_wait(tx, now);
+			return TOR_TX_PROBE;
+		}
 		/*
 		 * the answer to the last one says what else is missing (RFC
 		 * 8985, section 7)

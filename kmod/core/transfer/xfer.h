@@ -45,6 +45,8 @@
 /* an acknowledgement that nobody waits for is owed as long, or twice as long */
 #define TOR_ACK_DELAY		(4 * NSEC_PER_MSEC)
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
+/* who waits for a slot does so for that long before its op asks */
+#define TOR_HURRY		(NSEC_PER_MSEC / 4)
 
 /**
  * struct tor_path - state of the path to a rank, kept between transfers
@@ -92,6 +94,7 @@ struct tor_path {
  * @blocked: the receiver is not ready
  * @repairs: the next repair may leave though the window is full
  * @patient: one frame, whose acknowledgement nobody waits for
+ * @hurried: it was, until somebody did
  * @last_again: the last frame was sent again
  * @split: frames take different ways, which may reorder them without limit:
  *	at the sender those of even and of odd index, at each forwarder those
@@ -125,6 +128,7 @@ struct tor_tx {
 	bool blocked;
 	bool repairs;
 	bool patient;
+	bool hurried;
 	bool last_again;
 
 	/* the engine's: routing, and the place of the payload */
@@ -196,6 +200,12 @@ bool tor_tx_stopped(struct tor_tx *tx, u64 now);
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
 /*
+ * Somebody waits for the acknowledgement of a frame that did not ask for one: if
+ * it does not come within a round trip, send that frame again, to ask.
+ */
+void tor_tx_hurry(struct tor_tx *tx);
+
+/*
  * The path of frames in flight may have been cut: reset the timeout and ask
  * soon. The answer says what is missing, so that frames which took another path
  * are not sent twice.
@@ -208,7 +218,7 @@ enum tor_tx_event {
 	TOR_TX_REPEAT,		/* what is missing, or what the own queue refused */
 	TOR_TX_TAIL,		/* the last frame: nothing was acknowledged for long */
 	TOR_TX_TIMEOUT,		/* all frames: nothing was, again */
-	TOR_TX_PROBE,		/* ask a receiver that was not ready */
+	TOR_TX_PROBE,		/* ask a receiver that was not ready, or by tor_tx_hurry() */
 };
 
 /**
