@@ -275,6 +275,35 @@ static void tor_comm_put_due__sent_when_time_is_up(void **state)
 	assert_int_equal(acks[0].where.round, 3);
 }
 
+/* The same where another rank has the place of its note, or others have its words: it leaves at once, and is not lost. */
+static void tor_comm_put_due__where_others_are(void **state)
+{
+	struct tor_ack acks[8];
+	u32 i, k, sent = 0;
+
+	(void)state;
+	for (i = 2; i < RANKS; i++) {
+		tor_chan_owe(&ctx, &chan[0], 1, 5, 0);
+		assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 1);
+		pass(TOR_ACK_DELAY);
+		assert_int_equal(host.pay_when, 0);
+		tor_chan_owe(&ctx, &chan[0], i, 6, 0);
+		tor_comm_put_due(&ctx, &comm, 1, acks, 1);
+		pass(2 * TOR_ACK_DELAY);
+	}
+	for (k = 0; k <= TOR_DUE_WORDS; k++) {
+		tor_chan_owe(&ctx, &chan[0], 1, 7 + k, 0);
+		if (!k)
+			tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS);
+	}
+	tor_comm_put_due(&ctx, &comm, 1, acks, 1);
+	pass(2 * TOR_ACK_DELAY);
+	for (i = 0; i < host.nsent; i++)
+		if (host.sent[i].dst == 1)
+			sent += acks_of(i, acks);
+	assert_int_equal(sent, RANKS - 2 + 1 + TOR_DUE_WORDS);
+}
+
 /* The comm failed: nobody is told anything any more. */
 static void tor_comm_pay__failed_comm_owes_nothing(void **state)
 {
@@ -329,6 +358,7 @@ int main(void)
 		CASE(tor_chan_owe__to_more_ranks_than_notes),
 		CASE(tor_chan_owe__to_ranks_far_apart),
 		CASE(tor_comm_put_due__sent_when_time_is_up),
+		CASE(tor_comm_put_due__where_others_are),
 		CASE(tor_comm_pay__sends_what_found_no_company),
 		CASE(tor_comm_pay__leaves_what_is_not_due),
 		CASE(tor_comm_pay__sends_nothing_while_frames_leave),

@@ -387,8 +387,8 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most);
 
 /*
- * That frame did not leave: they are owed again, unless others have taken their
- * places.
+ * That frame did not leave: they are owed again, or leave at once if others have
+ * taken their places.
  */
 void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 		      const struct tor_ack *acks, u32 n);

@@ -117,15 +117,6 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
 	return n;
 }
 
-void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
-		      const struct tor_ack *acks, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		due_leave(ctx, comm, rank, due_pack(acks[i].op, &acks[i].where));
-}
-
 void tor_comm_send_ack(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 		       const struct tor_ack *ack)
 {
@@ -142,6 +133,16 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 
 	due_unpack(comm, due, &ack);
 	tor_comm_send_ack(ctx, comm, rank, &ack);
+}
+
+void tor_comm_put_due(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		      const struct tor_ack *acks, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (!due_leave(ctx, comm, rank, due_pack(acks[i].op, &acks[i].where)))
+			tor_comm_send_ack(ctx, comm, rank, &acks[i]);
 }
 
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
