@@ -66,17 +66,17 @@ sums_once()
 
 # The root of each call only sends, and the next one, for which its slot must be free, waits until all of it is
 # acknowledged, which nobody is in a hurry to do: 32 calls, four at a time, do not take 4 to 8 ms for each four.
-# streams COLLECTIVE NODES ROOTS
+# streams COLLECTIVE NODES ROOTS [ALGORITHM]
 streams()
 {
-	local i
+	local i algorithm=${4:-tree}
 
 	{
 		echo "torcoll-sim/1 $2"
 		echo "with seed=5 cables=1 per_link=1 frame_size=1500 delay=5000 rate=10000 queue=65536 hello=50000000"
 		echo "comm ranks=$2 whole=1 depth=4"
 		for ((i = 0; i < 32; i++)); do
-			echo "call collective=$1 algorithm=tree type=u32 redop=sum bits=1 root=$((i % $3))" \
+			echo "call collective=$1 algorithm=$algorithm type=u32 redop=sum bits=1 root=$((i % $3))" \
 				"count=16 input=$((i % $3))"
 		done
 	} >"$scratch/stream"
@@ -106,6 +106,8 @@ check streams__from_two_roots streams broadcast 4 2
 check streams__from_each_in_turn streams broadcast 4 4
 # the call waits for ops that have not sent everything yet
 check streams__to_two_roots streams reduce 8 2
+# more senders are told to wait than a channel remembers
+check streams__of_many_senders streams gather 16 1 direct
 fails loss__that_never_happens_is_said 1 "never happened in 1 seeds.*--loss" "$sim" --loss 0.000001 --seeds 1 --dims 2 --count 10 --ops 2
 fails loss__of_less_than_a_millionth 2 "bad probability of loss" "$sim" --loss 0.0000001
 check loss__a_fifth "$sim" --loss 0.2 --seeds 20 --dims 3x3 --count 1000

@@ -444,6 +444,56 @@ static void tor_chan_data__the_nearest_wait(void **state)
 	assert_int_equal(host.sent[0].dst, 2);
 }
 
+/* Root of a gather from all others; @seq: the op. Return: how many acknowledgements leave as it begins. */
+static u32 begin_gather(struct fixture *f, u32 seq)
+{
+	struct tor_call call = {
+		.torus = &f->node.torus,
+		.ranks = RANKS,
+		.collective = TORCOLL_GATHER,
+		.algorithm = TORCOLL_DIRECT,
+		.type = TORCOLL_I32,
+		.count = RANKS,
+	};
+	const char *why = "";
+
+	assert_int_equal(tor_op_begin(&f->op, seq, &call, &why), 0);
+	host_forget_sent();
+	host_start(&f->ctx, &f->chan);
+	return host.nsent;
+}
+
+/* Who was told to wait and could not be remembered is invited as the round begins, and not in ops after that. */
+static void tor_chan_run__who_was_forgotten_is_invited(void **state)
+{
+	struct fixture *f = *state;
+	u8 payload[4] = { 0 };
+	struct tor_bytes bytes = { payload, sizeof(payload) };
+	struct tor_hdr h = { .op = 2, .digest = 1, .length = sizeof(payload), .stamp = 1 };
+	u32 i;
+
+	for (i = 0; i < TOR_WAITING_MAX; i++) {
+		h.where.round = 8 + i;
+		tor_chan_data(&f->ctx, &f->chan, 1, &h, &bytes, 1);
+	}
+	h.where.round = 20;
+	tor_chan_data(&f->ctx, &f->chan, 2, &h, &bytes, 1);
+	/* takes the place of another, of rank 1 */
+	h.where.round = 0;
+	tor_chan_data(&f->ctx, &f->chan, 3, &h, &bytes, 1);
+	host_recycle(&f->ctx, &f->chan);
+	assert_int_equal(f->chan.nwaiting, 0);
+	assert_int_equal(begin_gather(f, 2), 2);
+	assert_int_equal(host.sent[0].dst + host.sent[1].dst, 1 + 2);
+	h.digest = f->op.digest;
+	for (i = 1; i < RANKS; i++)
+		tor_chan_data(&f->ctx, &f->chan, i, &h, &bytes, 1);
+	assert_int_equal(f->chan.state, TOR_CHAN_CLOSED);
+	host_recycle(&f->ctx, &f->chan);
+	assert_int_equal(begin_gather(f, 3), 0);
+	tor_chan_abort(&f->ctx, &f->chan);
+}
+
 /* A frame that asks several times is answered once. */
 static void tor_chan_ack__one_answer(void **state)
 {
@@ -569,6 +619,7 @@ int main(void)
 		TEST(tor_chan_run__some_rounds_at_a_time),
 		TEST(tor_chan_run__early_frames_count),
 		TEST(tor_chan_data__the_nearest_wait),
+		TEST(tor_chan_run__who_was_forgotten_is_invited),
 		TEST(tor_chan_data__the_nearest_round_waits),
 		TEST(tor_chan_data__whole_transfers_do_not_wait),
 		TEST(tor_chan_ack__one_answer),

@@ -415,6 +415,12 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan);
 /* Tell waiting senders that no longer have to wait to continue. */
 void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan);
 
+/*
+ * The round has been entered: tell ranks that were told to wait, and for which
+ * there was no place among those that are remembered, to continue.
+ */
+void tor_chan_invite_forgotten(struct tor_ctx *ctx, struct tor_chan *chan);
+
 /* --- round.c --- */
 
 /*

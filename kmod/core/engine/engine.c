@@ -142,8 +142,12 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 			break;
 		}
 		left -= min(left, 1 + chan->nearly / EARLY_PER_STEP);
-		if (!chan->entered && !tor_chan_enter(ctx, chan))
-			break;
+		if (!chan->entered) {
+			if (!tor_chan_enter(ctx, chan))
+				break;
+			if (unlikely(chan->forgotten))
+				tor_chan_invite_forgotten(ctx, chan);
+		}
 		/* half of the rounds of a tree only send */
 		if (!list_empty(&chan->rx))
 			tor_chan_release(ctx, chan);
@@ -314,6 +318,7 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	tor_chan_clear(chan, false);
 	chan->nwaiting = 0;
+	chan->forgotten = 0;
 	chan->retry = 0;
 	if (state == TOR_CHAN_IDLE || state == TOR_CHAN_CLOSED)
 		return;

@@ -330,6 +330,8 @@ struct tor_waiting {
  *	softirq would do work that was left for a later one
  * @armed: time last passed to tor_env_chan_timer(), 0: since then its call came
  * @waiting: senders that were told not ready
+ * @forgotten: bit per rank, modulo 64, of those for which there was no place in @waiting
+ * @forgotten_op: the last op of theirs
  */
 struct tor_chan {
 	struct tor_op *op;
@@ -371,6 +373,8 @@ struct tor_chan {
 	struct tor_kept *held;
 	u32 nwaiting;
 	struct tor_waiting waiting[TOR_WAITING_MAX];
+	u64 forgotten;
+	u32 forgotten_op;
 };
 
 /* Return the node of a rank. */

@@ -40,20 +40,34 @@ static struct tor_waiting *waiting_place(struct tor_chan *chan, u32 op, u32 roun
 	return waits_after(last, op, round) ? last : NULL;
 }
 
+/* There is no place for a sender: remember its rank, or one of several. */
+static void forget(struct tor_chan *chan, u32 rank, u32 op)
+{
+	/* who is farther ahead, or claims to be, finds out by its probe */
+	if (op - chan->seq > 2 * chan->op->comm->depth)
+		return;
+	if (!chan->forgotten || (s32)(op - chan->forgotten_op) > 0)
+		chan->forgotten_op = op;
+	chan->forgotten |= BIT_ULL(rank % 64);
+}
+
 /* Tell a sender to wait, and remember it. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
+	u32 i, known = chan->nwaiting;
 	struct tor_waiting *place;
-	u32 i;
 
 	rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_NOT_READY);
 	for (i = 0; i < chan->nwaiting; i++)
 		if (chan->waiting[i].rank == rank && chan->waiting[i].round == h->where.round &&
 		    chan->waiting[i].op == h->op)
 			return;
-	/* a sender that is not remembered finds out by its probe */
 	place = waiting_place(chan, h->op, h->where.round);
+	if (!place)
+		forget(chan, rank, h->op);
+	else if (chan->nwaiting == known)
+		forget(chan, place->rank, place->op);
 	if (place)
 		*place = (struct tor_waiting){
 			.rank = rank,
@@ -181,6 +195,25 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 		/* no record: that round is over, so all of it has arrived */
 		tor_chan_send_ack(ctx, chan, rank, seq, round, rx,
 				  rx ? TORCOLL_ACK_OK : TORCOLL_ACK_DONE, 0);
+	}
+}
+
+void tor_chan_invite_forgotten(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	u32 left = tor_env_budget().frames;
+	const struct tor_rx *rx;
+
+	if ((s32)(chan->forgotten_op - chan->seq) < 0) {
+		chan->forgotten = 0;
+		return;
+	}
+	list_for_each_entry(rx, &chan->rx, list) {
+		if (tor_rx_done(rx) || !(chan->forgotten >> rx->rank % 64 & 1))
+			continue;
+		/* the others find out by their probes */
+		if (!left--)
+			return;
+		tor_chan_send_ack(ctx, chan, rx->rank, chan->seq, rx->round, rx, TORCOLL_ACK_OK, 0);
 	}
 }
 
