@@ -260,7 +260,7 @@ static void tor_chan_push__some_frames_at_a_time(void **state)
 /* The first of the frames sent, acknowledged: as others would. Return: its round. */
 static u32 acknowledge(struct fixture *f, const struct host_frame *frame)
 {
-	struct tor_ack ack = { .comm = 77, .op = 1, .state = TORCOLL_ACK_OK };
+	struct tor_ack ack = { .comm = 77, .op = f->chan.seq, .state = TORCOLL_ACK_OK };
 	enum tor_counter why;
 	struct tor_hdr h;
 
@@ -494,6 +494,69 @@ static void tor_chan_run__who_was_forgotten_is_invited(void **state)
 	tor_chan_abort(&f->ctx, &f->chan);
 }
 
+/* A broadcast by this rank begins. Return: of the frames that leave, how many ask for an acknowledgement. */
+static u32 begin_broadcast(struct fixture *f, u32 seq)
+{
+	struct tor_call call = {
+		.torus = &f->node.torus,
+		.ranks = RANKS,
+		.collective = TORCOLL_BROADCAST,
+		.algorithm = TORCOLL_TREE,
+		.type = TORCOLL_I32,
+		.count = 1,
+	};
+	const char *why = "";
+	enum tor_counter reason;
+	struct tor_hdr h;
+	u32 i, n = 0;
+
+	assert_int_equal(tor_op_begin(&f->op, seq, &call, &why), 0);
+	host_forget_sent();
+	host_start(&f->ctx, &f->chan);
+	for (i = 0; i < host.nsent; i++) {
+		assert_int_equal(tor_wire_parse(host.sent[i].bytes, host.sent[i].len, host.sent[i].len, &h, &reason), 0);
+		n += !!(h.flags & TORCOLL_FLAG_ACK);
+	}
+	return n;
+}
+
+static void end_broadcast(struct fixture *f)
+{
+	u32 i, n = host.nsent;
+
+	for (i = 0; i < n; i++)
+		acknowledge(f, &host.sent[i]);
+	assert_int_equal(f->chan.state, TOR_CHAN_CLOSED);
+	host_recycle(&f->ctx, &f->chan);
+}
+
+/* Where nobody answered until asked, as a call waited for the slot, the next ops of the slot ask at once, but not for ever. */
+static void tor_chan_hurry__the_next_ops_ask(void **state)
+{
+	struct fixture *f = *state;
+	u32 i, n, seq = 1;
+
+	f->comm.depth = 3;
+	for (i = 1; i < RANKS; i++)
+		tor_comm_path(&f->comm, i)->srtt = 100;
+	assert_int_equal(begin_broadcast(f, seq), 0);
+	n = host.nsent;
+	assert_in_range(n, 2, 3);
+	/* answered in time */
+	tor_chan_hurry(&f->chan);
+	end_broadcast(f);
+	assert_int_equal(begin_broadcast(f, seq += 3), 0);
+	tor_chan_hurry(&f->chan);
+	f->ctx = (struct tor_ctx){ .now = f->ctx.now + 2 * TOR_HURRY };
+	tor_chan_timer(&f->ctx, &f->chan);
+	assert_int_equal(host.counters[TOR_C_TX_PROBES], n);
+	end_broadcast(f);
+	for (i = 0; begin_broadcast(f, seq += 3) == n; i++)
+		end_broadcast(f);
+	assert_in_range(i, TOR_EAGER_OPS - 1, TOR_EAGER_OPS);
+	tor_chan_abort(&f->ctx, &f->chan);
+}
+
 /* A frame that asks several times is answered once. */
 static void tor_chan_ack__one_answer(void **state)
 {
@@ -620,6 +683,7 @@ int main(void)
 		TEST(tor_chan_run__early_frames_count),
 		TEST(tor_chan_data__the_nearest_wait),
 		TEST(tor_chan_run__who_was_forgotten_is_invited),
+		TEST(tor_chan_hurry__the_next_ops_ask),
 		TEST(tor_chan_data__the_nearest_round_waits),
 		TEST(tor_chan_data__whole_transfers_do_not_wait),
 		TEST(tor_chan_ack__one_answer),

@@ -60,6 +60,7 @@
 #define TOR_NOTES		32
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
+#define TOR_EAGER_OPS		16		/* ops of a slot that ask at once, after one had to */
 #define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
 #define TOR_EMPTY_MAX		64	/* rounds that can be remembered as empty */
 /* ranges per frame that are sent without a copy */
@@ -308,6 +309,7 @@ struct tor_waiting {
  * @round: current round
  * @entered: the transfers of @round are set up
  * @hurried: somebody waits for the slot
+ * @eager: ops of the slot whose frames are not patient, as one before had to ask again
  * @empty: bit per round known to send and receive nothing here, in plan number
  *	@plans of the op
  * @script: what the channel does in that plan, or NULL; @step: of it is next
@@ -351,6 +353,7 @@ struct tor_chan {
 	bool entered;
 	bool works;
 	bool hurried;
+	u8 eager;
 	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;
