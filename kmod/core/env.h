@@ -138,7 +138,7 @@ enum tor_counter {
 	TOR_C_TX_COPIED_BYTES,	/* of those, copied instead of referenced */
 	TOR_C_TX_RETRANSMITS,	/* data frames sent again */
 	TOR_C_TX_TIMEOUTS,	/* retransmission timers that expired */
-	TOR_C_TX_PROBES,	/* probes of receivers that were not ready */
+	TOR_C_TX_PROBES,	/* see tor_tx_hurry(), and of receivers that were not ready */
 	TOR_C_TX_LOCAL_DROP,	/* frames refused by the own queue or device */
 	TOR_C_TX_NO_MEMORY,	/* frames not built: out of memory */
 	TOR_C_TX_NO_ROUTE,	/* frames without a live port */

@@ -19,7 +19,8 @@ static const char *const counter_help[] = {
 	[TORCOLL_A_COUNTER_TX_COPIED_BYTES] = "Payload bytes copied instead of referenced.",
 	[TORCOLL_A_COUNTER_TX_RETRANSMITS] = "Data frames sent again.",
 	[TORCOLL_A_COUNTER_TX_TIMEOUTS] = "Retransmission timers that expired.",
-	[TORCOLL_A_COUNTER_TX_PROBES] = "Probes of receivers that were not ready.",
+	[TORCOLL_A_COUNTER_TX_PROBES] =
+		"Probes of receivers that were not ready, or whose acknowledgement a call waits for.",
 	[TORCOLL_A_COUNTER_TX_LOCAL_DROP] = "Frames that the queue or device refused.",
 	[TORCOLL_A_COUNTER_TX_NO_MEMORY] = "Frames not built for lack of memory.",
 	[TORCOLL_A_COUNTER_TX_NO_ROUTE] = "Frames without a live port.",
