@@ -4,6 +4,7 @@
  */
 #include "local/meet.h"
 
+#include "core/engine/pair.h"
 #include "local/team.h"
 
 /*

@@ -25,6 +25,7 @@
 #include <linux/kcov.h>
 #include <linux/skbuff.h>
 
+#include "core/engine/pair.h"
 #include "core/wire/accept.h"
 #include "net/forward.h"
 #include "net/port.h"

@@ -6,6 +6,7 @@
 
 #include <linux/slab.h>
 
+#include "core/engine/pair.h"
 #include "memory/buffers.h"
 #include "op/endpoint.h"
 

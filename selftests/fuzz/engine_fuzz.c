@@ -9,6 +9,7 @@
  * one or another member of it is changed: so the fuzzer finds its way into later rounds.
  */
 #include "core/engine/chan.h"
+#include "core/engine/pair.h"
 #include "../unit/made_paths.h"
 #include "fuzz.h"
 

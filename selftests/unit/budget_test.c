@@ -444,22 +444,28 @@ static void tor_chan_data__the_nearest_wait(void **state)
 	assert_int_equal(host.sent[0].dst, 2);
 }
 
-/* Root of a gather from all others; @seq: the op. Return: how many acknowledgements leave as it begins. */
-static u32 begin_gather(struct fixture *f, u32 seq)
+/* Begin op @seq, of which this rank is the root. */
+static void begin(struct fixture *f, u32 seq, u32 collective, u32 algorithm, u64 count)
 {
 	struct tor_call call = {
 		.torus = &f->node.torus,
 		.ranks = RANKS,
-		.collective = TORCOLL_GATHER,
-		.algorithm = TORCOLL_DIRECT,
+		.collective = collective,
+		.algorithm = algorithm,
 		.type = TORCOLL_I32,
-		.count = RANKS,
+		.count = count,
 	};
 	const char *why = "";
 
 	assert_int_equal(tor_op_begin(&f->op, seq, &call, &why), 0);
 	host_forget_sent();
 	host_start(&f->ctx, &f->chan);
+}
+
+/* From all others. Return: how many acknowledgements leave as it begins. */
+static u32 begin_gather(struct fixture *f, u32 seq)
+{
+	begin(f, seq, TORCOLL_GATHER, TORCOLL_DIRECT, RANKS);
 	return host.nsent;
 }
 
@@ -494,25 +500,14 @@ static void tor_chan_run__who_was_forgotten_is_invited(void **state)
 	tor_chan_abort(&f->ctx, &f->chan);
 }
 
-/* A broadcast by this rank begins. Return: of the frames that leave, how many ask for an acknowledgement. */
+/* Return: of the frames that leave, how many ask for an acknowledgement. */
 static u32 begin_broadcast(struct fixture *f, u32 seq)
 {
-	struct tor_call call = {
-		.torus = &f->node.torus,
-		.ranks = RANKS,
-		.collective = TORCOLL_BROADCAST,
-		.algorithm = TORCOLL_TREE,
-		.type = TORCOLL_I32,
-		.count = 1,
-	};
-	const char *why = "";
 	enum tor_counter reason;
 	struct tor_hdr h;
 	u32 i, n = 0;
 
-	assert_int_equal(tor_op_begin(&f->op, seq, &call, &why), 0);
-	host_forget_sent();
-	host_start(&f->ctx, &f->chan);
+	begin(f, seq, TORCOLL_BROADCAST, TORCOLL_TREE, 1);
 	for (i = 0; i < host.nsent; i++) {
 		assert_int_equal(tor_wire_parse(host.sent[i].bytes, host.sent[i].len, host.sent[i].len, &h, &reason), 0);
 		n += !!(h.flags & TORCOLL_FLAG_ACK);

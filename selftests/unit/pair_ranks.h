@@ -6,6 +6,7 @@
 #ifndef _PAIR_RANKS_H
 #define _PAIR_RANKS_H
 
+#include "core/engine/pair.h"
 #include "host_env.h"
 #include "made_paths.h"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Messages between two ranks, where they differ from other ops: replies while
- * one end has never called, and messages on one node. See engine.h.
+ * one end has never called, and messages on one node. See pair.h.
  */
+#include "core/engine/pair.h"
+
 #include "core/engine/chan.h"
 #include "core/transfer/stream.h"
 
