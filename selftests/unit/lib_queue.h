@@ -27,7 +27,7 @@ static int setup_queue(void **state)
 #define test_queue(f)	cmocka_unit_test_setup_teardown(f, setup_queue, teardown)
 
 /* As the module does it: the entry, then the tail. */
-static void post(uint64_t id, int32_t status, uint32_t flags)
+static inline void post(uint64_t id, int32_t status, uint32_t flags)
 {
 	fake.ring.entry[fake.ring.head.tail % FAKE_RING] = (struct torcoll_completion){
 		.user_data = id, .status = status, .error_rank = status ? 3 : ~0U, .flags = flags,
