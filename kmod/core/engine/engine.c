@@ -219,7 +219,8 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	skip_empty(chan);
 	chan->entered = false;
 	chan->hurried = false;
-	chan->eager -= !!chan->eager;
+	if (chan->eager)
+		chan->eager--;
 	chan->retry = 0;
 	chan->works = false;
 	chan->give_up = 0;
