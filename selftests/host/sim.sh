@@ -66,15 +66,15 @@ sums_once()
 
 # The root of each call only sends, and the next one, for which its slot must be free, waits until all of it is
 # acknowledged, which nobody is in a hurry to do: 32 calls, four at a time, do not take 4 to 8 ms for each four.
-# streams COLLECTIVE NODES ROOTS [ALGORITHM]
+# streams COLLECTIVE NODES ROOTS [ALGORITHM [DEPTH]]
 streams()
 {
-	local i algorithm=${4:-tree}
+	local i algorithm=${4:-tree} depth=${5:-4}
 
 	{
 		echo "torcoll-sim/1 $2"
 		echo "with seed=5 cables=1 per_link=1 frame_size=1500 delay=5000 rate=10000 queue=65536 hello=50000000"
-		echo "comm ranks=$2 whole=1 depth=4"
+		echo "comm ranks=$2 whole=1 depth=$depth"
 		for ((i = 0; i < 32; i++)); do
 			echo "call collective=$1 algorithm=$algorithm type=u32 redop=sum bits=1 root=$((i % $3))" \
 				"count=16 input=$((i % $3))"
@@ -108,6 +108,8 @@ check streams__from_each_in_turn streams broadcast 4 4
 check streams__to_two_roots streams reduce 8 2
 # more senders are told to wait than a channel remembers
 check streams__of_many_senders streams gather 16 1 direct
+# more senders are told to wait than a channel remembers, each at a call of its own
+check streams__of_many_roots streams scatter 20 20 direct 1
 fails loss__that_never_happens_is_said 1 "never happened in 1 seeds.*--loss" "$sim" --loss 0.000001 --seeds 1 --dims 2 --count 10 --ops 2
 fails loss__of_less_than_a_millionth 2 "bad probability of loss" "$sim" --loss 0.0000001
 check loss__a_fifth "$sim" --loss 0.2 --seeds 20 --dims 3x3 --count 1000

@@ -43,8 +43,13 @@ static struct tor_waiting *waiting_place(struct tor_chan *chan, u32 op, u32 roun
 /* There is no place for a sender: remember its rank, or one of several. */
 static void forget(struct tor_chan *chan, u32 rank, u32 op)
 {
-	/* who is farther ahead, or claims to be, finds out by its probe */
-	if (op - chan->seq > 2 * chan->op->comm->depth)
+	const struct tor_comm *comm = chan->op->comm;
+
+	/*
+	 * each rank may be at a call in which it is the root; who is farther
+	 * ahead, or claims to be, finds out by its probe
+	 */
+	if (op - chan->seq > 2 * (comm->depth + comm->ranks))
 		return;
 	if (!chan->forgotten || (s32)(op - chan->forgotten_op) > 0)
 		chan->forgotten_op = op;
