@@ -380,6 +380,17 @@ bool tor_chan_copy_sends(struct tor_chan *chan);
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round);
 
 /*
+ * A call had to wait for the slot of an op whose frames were patient, until they
+ * asked: those of the next ops ask at once. A stream that stalls once does so
+ * again, and for other slots than this one: if it does soon after that, it
+ * takes four times as many.
+ */
+void tor_comm_be_eager(struct tor_comm *comm);
+
+/* An op begins. */
+void tor_comm_count_op(struct tor_comm *comm);
+
+/*
  * A frame leaves for @rank: collect the acknowledgements owed to it, at most
  * @most, in @acks, of which there need not be more than TOR_DUE_WORDS. Return
  * their number.

@@ -155,6 +155,32 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 		due_send(ctx, comm, rank, due);
 }
 
+/* --- those who wait for them --- */
+
+void tor_comm_be_eager(struct tor_comm *comm)
+{
+	u32 ops = READ_ONCE(comm->eager_ops);
+
+	/* ops that began before */
+	if (READ_ONCE(comm->eager) > 0)
+		return;
+	ops = ops ? min(4 * ops, TOR_EAGER_MOST * comm->depth) : TOR_EAGER_TURNS * comm->depth;
+	WRITE_ONCE(comm->eager_ops, ops);
+	WRITE_ONCE(comm->eager, ops);
+}
+
+void tor_comm_count_op(struct tor_comm *comm)
+{
+	s32 ops = READ_ONCE(comm->eager_ops), eager;
+
+	if (likely(!ops))
+		return;
+	eager = READ_ONCE(comm->eager) - 1;
+	WRITE_ONCE(comm->eager, eager);
+	if (eager <= -ops)
+		WRITE_ONCE(comm->eager_ops, 0);
+}
+
 /* --- the timer --- */
 
 /* Visit a rank. Return whether something is still owed to it. */

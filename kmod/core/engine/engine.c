@@ -219,8 +219,8 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	skip_empty(chan);
 	chan->entered = false;
 	chan->hurried = false;
-	if (chan->eager)
-		chan->eager--;
+	if (!chan->index)
+		tor_comm_count_op(op->comm);
 	chan->retry = 0;
 	chan->works = false;
 	chan->give_up = 0;

@@ -60,7 +60,9 @@
 #define TOR_NOTES		32
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
-#define TOR_EAGER_OPS		16		/* ops of a slot that ask at once, after one had to */
+/* turns of all slots whose frames ask at once, after one had to ask again */
+#define TOR_EAGER_TURNS		64
+#define TOR_EAGER_MOST		256	/* if that happens again and again */
 #define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
 #define TOR_EMPTY_MAX		64	/* rounds that can be remembered as empty */
 /* ranges per frame that are sent without a copy */
@@ -128,6 +130,9 @@ enum tor_explained {
  * @note: ranks to which acknowledgements may be owed, plus 1; 0: none. See due.c
  * @indebted: bit per note that is to be visited; while it is not 0,
  *	tor_comm_pay() will be called
+ * @eager: ops whose frames are not patient yet, as a call had to wait for one whose
+ *	were; below 0: ops since then; a hint, as @eager_ops
+ * @eager_ops: how many of them there were; 0: that was long ago
  * @kept: bytes in early frames
  * @claimed: set by the first failure
  * @failed: set when that failure is written
@@ -168,6 +173,8 @@ struct tor_comm {
 	struct tor_path nobody;
 	atomic_t note[TOR_NOTES];
 	atomic64_t indebted;
+	s32 eager;
+	u32 eager_ops;
 	atomic_t kept;
 	atomic_t claimed;
 	atomic_t failed;
@@ -309,7 +316,6 @@ struct tor_waiting {
  * @round: current round
  * @entered: the transfers of @round are set up
  * @hurried: somebody waits for the slot
- * @eager: ops of the slot whose frames are not patient, as one before had to ask again
  * @empty: bit per round known to send and receive nothing here, in plan number
  *	@plans of the op
  * @script: what the channel does in that plan, or NULL; @step: of it is next
@@ -353,7 +359,6 @@ struct tor_chan {
 	bool entered;
 	bool works;
 	bool hurried;
-	u8 eager;
 	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;

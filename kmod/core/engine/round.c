@@ -392,7 +392,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	 * measure the round trip, or to go on before it is too far ahead
 	 */
 	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY &&
-		  chan->nopen < AHEAD_MAX / 2 && !chan->eager;
+		  chan->nopen < AHEAD_MAX / 2 && READ_ONCE(op->comm->eager) <= 0;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;

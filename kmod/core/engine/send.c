@@ -472,7 +472,7 @@ static void tx_due(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 	case TOR_TX_PROBE:
 		tor_env_count(node, TOR_C_TX_PROBES, 1);
 		if (tx->hurried)
-			chan->eager = TOR_EAGER_OPS;
+			tor_comm_be_eager(chan->op->comm);
 		send_frame(ctx, chan, tx, tx->base, TORCOLL_FLAG_PROBE | TORCOLL_FLAG_ACK);
 		return;
 	case TOR_TX_TIMEOUT:
