@@ -69,19 +69,46 @@ sums_once()
 # streams COLLECTIVE NODES ROOTS [ALGORITHM [DEPTH]]
 streams()
 {
-	local i algorithm=${4:-tree} depth=${5:-4}
+	local i algorithm=${4:-tree}
 
+	for ((i = 0; i < 32; i++)); do
+		echo "algorithm=$algorithm redop=sum root=$((i % $3)) count=16 input=$((i % $3))"
+	done | calls_pass "$1" "$2" "${5:-4}"
+}
+
+# The calls of stdin do not wait for timers on so many nodes, a ring: calls_pass COLLECTIVE NODES DEPTH [BLOCKING]
+calls_pass()
+{
 	{
 		echo "torcoll-sim/1 $2"
 		echo "with seed=5 cables=1 per_link=1 frame_size=1500 delay=5000 rate=10000 queue=65536 hello=50000000"
-		echo "comm ranks=$2 whole=1 depth=$depth"
-		for ((i = 0; i < 32; i++)); do
-			echo "call collective=$1 algorithm=$algorithm type=u32 redop=sum bits=1 root=$((i % $3))" \
-				"count=16 input=$((i % $3))"
-		done
+		echo "comm ranks=$2 whole=1 depth=$3 blocking=${4:-0}"
+		sed "s/^/call collective=$1 type=u32 bits=1 /"
 	} >"$scratch/stream"
 	"$sim" --scenario "$scratch/stream" --trace |
 		awk '/ submits op 1$/ && !first { first = $1 } / is done$/ { last = $1 } END { exit !(first && last < first + 5000) }'
+}
+
+# 128 messages of several lengths, "FROM TO" each, by awk's expressions of i and n.
+# messages FROM TO NODES DEPTH [BLOCKING]
+messages()
+{
+	awk -v n="$3" "BEGIN {
+		split(\"1 16 100 1000\", count)
+		for (i = 0; i < 128; i++)
+			print \"algorithm=direct root=\" $1 \" peer=\" $2 \" count=\" count[i % 4 + 1] \" input=\" 4 * ($1) + i % 4
+	}" | calls_pass send "$3" "$4" "${5:-0}"
+}
+
+all_messages()
+{
+	local depth blocking
+
+	for depth in 1 2 4 8; do
+		for blocking in 0 1; do
+			messages "$1" "$2" "$3" "$depth" "$blocking" || return
+		done
+	done
 }
 
 nonsense_is_refused()
@@ -110,6 +137,11 @@ check streams__to_two_roots streams reduce 8 2
 check streams__of_many_senders streams gather 16 1 direct
 # more senders are told to wait than a channel remembers, each at a call of its own
 check streams__of_many_roots streams scatter 20 20 direct 1
+check messages__one_way all_messages 0 1 2
+check messages__ping_pong all_messages i%2 1-i%2 2
+check messages__to_all all_messages 0 '1 + i % (n - 1)' 5
+check messages__from_all all_messages '1 + i % (n - 1)' 0 5
+check messages__around all_messages 'i % n' '(i + 1) % n' 4
 fails loss__that_never_happens_is_said 1 "never happened in 1 seeds.*--loss" "$sim" --loss 0.000001 --seeds 1 --dims 2 --count 10 --ops 2
 fails loss__of_less_than_a_millionth 2 "bad probability of loss" "$sim" --loss 0.0000001
 check loss__a_fifth "$sim" --loss 0.2 --seeds 20 --dims 3x3 --count 1000

@@ -307,15 +307,19 @@ static void dropped(struct sim_ctx *ctx, struct sim_frame *f, const struct tor_h
 	struct sim_node *node = ctx->node;
 	struct sim_rank *r;
 	struct sim_chan *chan;
+	u32 rank;
 
 	tor_env_count(&node->core, TOR_C_TX_LOCAL_DROP, 1);
 	sim_frame_trace(node, "queue full", f);
 	if (!f->data)
 		return;
 	r = sim_rank_of(node, h->comm);
-	chan = r ? sim_rank_chan(r, h->op, h->where.channel) : NULL;
+	if (!r)
+		return;
+	rank = tor_comm_rank(&r->core, h->dst);
+	chan = sim_rank_chan(r, rank, h->op, &h->where, true);
 	if (chan)
-		tor_chan_dropped(&ctx->core, &chan->core, tor_comm_rank(&r->core, h->dst), h);
+		tor_chan_dropped(&ctx->core, &chan->core, rank, h);
 }
 
 void sim_frames_send(struct sim_ctx *ctx)

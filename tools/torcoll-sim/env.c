@@ -300,7 +300,10 @@ void tor_env_comm_told(struct tor_comm *comm)
 
 const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
 {
-	return &sim_slot(container_of(comm, struct sim_rank, core), seq)->core;
+	const struct sim_series *series =
+		sim_series_find(container_of(comm, struct sim_rank, core), role, peer);
+
+	return series ? &sim_slot(series, seq)->core : NULL;
 }
 
 void tor_env_comm_explained(struct tor_comm *comm)

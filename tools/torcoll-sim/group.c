@@ -23,11 +23,6 @@ struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag)
 	return NULL;
 }
 
-struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel)
-{
-	return channel < CHANNELS ? &sim_slot(r, op)->chan[channel] : NULL;
-}
-
 /* --- failure --- */
 
 /* A rank that was told does not tell others. */
@@ -65,7 +60,8 @@ void sim_rank_tell_again(struct sim_rank *r)
 
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 {
-	u32 i, k;
+	struct sim_op *op;
+	u32 k;
 
 	sim_trace(r->node, "comm %08x failed: %s (rank %d, node %d, op %u)", r->core.tag,
 		  strerror(-r->core.error), (int)r->core.error_rank, (int)r->core.error_node,
@@ -78,9 +74,9 @@ void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 		sim_meet(SIM_DEADLINE);
 	}
 	sim_judge_error(r);
-	for (i = 0; i < r->core.depth; i++)
-		for (k = 0; k < CHANNELS; k++)
-			tor_chan_abort(&ctx->core, &r->slot[i].chan[k].core);
+	for (op = r->ops; op; op = op->other)
+		for (k = 0; k < tor_op_channels(&op->core); k++)
+			tor_chan_abort(&ctx->core, &op->chan[k].core);
 	if (!r->told)
 		begin_telling(r);
 }
@@ -145,7 +141,6 @@ void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, struct tor_c
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 {
 	struct sim_rank *r = container_of(join, struct sim_rank, join);
-	u32 i, k;
 
 	r->core.tag = join->a.tag;
 	r->core.generation = join->a.generation;
@@ -159,19 +154,8 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	r->core.epoch = join->a.epoch;
 	r->core.away = calloc(tor_comm_away_words(join->a.ranks), sizeof(u32));
 	r->core.path = calloc(tor_path_groups(join->a.ranks), sizeof(*r->core.path));
-	r->slot = calloc(r->core.depth, sizeof(*r->slot));
-	for (i = 0; i < r->core.depth; i++) {
-		struct sim_op *op = &r->slot[i];
-
-		op->rank = r;
-		op->core.comm = &r->core;
-		op->chan = calloc(CHANNELS, sizeof(*op->chan));
-		for (k = 0; k < CHANNELS; k++) {
-			op->chan[k].rank = r;
-			/* ops are numbered from 1 */
-			tor_chan_init(&op->chan[k].core, &op->core, k, i ? i : r->core.depth);
-		}
-	}
+	r->refused = calloc(join->a.ranks, sizeof(*r->refused));
+	sim_series_make(r, TOR_ROLE_NONE, TOR_NO_RANK);
 	r->installed = true;
 	sim_node_look(r->node);
 	return 0;
@@ -429,17 +413,18 @@ static bool interesting(const struct tor_chan *c)
 
 static void describe_rank(const struct sim_rank *r)
 {
-	u32 s, k;
+	const struct sim_op *op;
+	u32 k;
 
 	if (rank_finished(r))
 		return;
 	printf("  comm %u rank %u on node %zu: %s, %u ops submitted, %u done, %u retired\n",
 	       r->group->number, r->number, r->node - sim.node,
 	       r->joined ? "joined" : "not joined", r->submitted, r->done, r->retired);
-	for (s = 0; r->slot && s < r->core.depth; s++)
-		for (k = 0; k < CHANNELS; k++)
-			if (interesting(&r->slot[s].chan[k].core))
-				describe_chan(&r->slot[s].chan[k]);
+	for (op = r->ops; op; op = op->other)
+		for (k = 0; k < tor_op_channels(&op->core); k++)
+			if (interesting(&op->chan[k].core))
+				describe_chan(&op->chan[k]);
 }
 
 void sim_groups_describe(void)
@@ -455,22 +440,14 @@ void sim_groups_describe(void)
 
 void sim_rank_free(struct sim_rank *r)
 {
-	u32 s, k;
-
-	for (s = 0; r->slot && s < r->core.depth; s++) {
-		for (k = 0; k < CHANNELS; k++)
-			tor_chan_destroy(&r->slot[s].chan[k].core);
-		sim_op_free(&r->slot[s]);
-	}
+	sim_series_free(r);
 	r->pays = 0;
-	free(r->slot);
 	free(r->join.a.epoch);
 	free(r->core.away);
 	tor_comm_paths_free(&r->core);
 	free(r->core.path);
 	free(r->join.seen);
 	free(r->join.seen_nonce);
-	r->slot = NULL;
 	r->core.epoch = NULL;
 	r->join.a.epoch = NULL;
 	r->core.away = NULL;

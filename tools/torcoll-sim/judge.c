@@ -132,14 +132,15 @@ static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 
 static void check_rank(const struct sim_rank *r)
 {
-	u32 s, k, kept = 0;
+	const struct sim_op *op;
+	u32 k, kept = 0;
 	int bytes;
 
-	if (!r || !r->slot)
+	if (!r || !r->ops)
 		return;
-	for (s = 0; s < r->core.depth; s++)
-		for (k = 0; k < TOR_MAX_CHANNELS; k++)
-			kept += check_chan(r, &r->slot[s].chan[k]);
+	for (op = r->ops; op; op = op->other)
+		for (k = 0; k < tor_op_channels(&op->core); k++)
+			kept += check_chan(r, &op->chan[k]);
 	bytes = atomic_read(&r->core.kept);
 	if (bytes < 0 || bytes > TOR_KEPT_MAX || !bytes != !kept)
 		sim_fail("rank %u keeps %u early frames and counts %d bytes", r->number, kept, bytes);
@@ -163,7 +164,7 @@ void sim_judge_retired(const struct sim_op *op)
 {
 	u32 k;
 
-	for (k = 0; k < TOR_MAX_CHANNELS; k++) {
+	for (k = 0; k < tor_op_channels(&op->core); k++) {
 		const struct tor_chan *c = &op->chan[k].core;
 		bool used = k < op->core.plan.shape.channels;
 
@@ -469,10 +470,8 @@ static void check_heard(const struct sim_rank *r)
 	u64 since = max(doom(r->group), sim.disturbed);
 	u64 patience = bound() + (fails_unnoticed(r->group) ? TOR_NUDGE : 0);
 	const struct sim_op *op;
-	u32 s;
 
-	for (s = 0; s < r->core.depth; s++) {
-		op = &r->slot[s];
+	for (op = r->ops; op; op = op->other) {
 		if (!op->running || op->done)
 			continue;
 		if (sim.now > max(since, op->submitted) + patience)
@@ -492,7 +491,7 @@ static void look(void *arg)
 		for (i = 0; doom(g) && i < g->spec->ranks; i++) {
 			const struct sim_rank *r = &g->rank[i];
 
-			if (r->slot && !r->failed && r->node->paused_until < sim.now)
+			if (r->ops && !r->failed && r->node->paused_until < sim.now)
 				check_heard(r);
 		}
 	}
@@ -534,18 +533,19 @@ static void check_owes_nothing(struct sim_rank *r)
 
 static void check_rank_idle(struct sim_rank *r)
 {
-	u32 s, k;
+	const struct sim_op *op;
+	u32 k;
 
 	/* not told yet, or not at the op yet: it may keep early frames */
-	if (!r->slot || (r->submitted < r->group->spec->calls && !r->failed))
+	if (!r->ops || (r->submitted < r->group->spec->calls && !r->failed))
 		return;
 	if (!r->failed)
 		check_owes_nothing(r);
 	if (atomic_read(&r->core.kept))
 		sim_fail("rank %u keeps %d bytes", r->number, atomic_read(&r->core.kept));
-	for (s = 0; s < r->core.depth; s++)
-		for (k = 0; k < TOR_MAX_CHANNELS; k++)
-			check_chan_idle(r, &r->slot[s].chan[k]);
+	for (op = r->ops; op; op = op->other)
+		for (k = 0; k < tor_op_channels(&op->core); k++)
+			check_chan_idle(r, &op->chan[k]);
 }
 
 void sim_judge_idle(void)

@@ -32,11 +32,12 @@ static void routes_build(struct sim_node *node)
 
 static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
 {
-	u32 i, k;
+	struct sim_op *op;
+	u32 k;
 
-	for (i = 0; i < r->core.depth; i++)
-		for (k = 0; k < r->core.channels; k++)
-			tor_chan_rerouted(&ctx->core, &r->slot[i].chan[k].core);
+	for (op = r->ops; op; op = op->other)
+		for (k = 0; k < tor_op_channels(&op->core); k++)
+			tor_chan_rerouted(&ctx->core, &op->chan[k].core);
 }
 
 /*

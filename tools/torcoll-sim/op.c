@@ -8,17 +8,17 @@
 #include "core/engine/input.h"
 #include "sim.h"
 
-#define CHANNELS	TOR_MAX_CHANNELS
 #define GARBAGE		0xd5
 
-struct sim_op *sim_slot(struct sim_rank *r, u32 seq)
+static const struct sim_call *call_of(const struct sim_rank *r, u32 number)
 {
-	return &r->slot[seq % r->group->spec->depth];
+	return &r->group->spec->call[number - 1];
 }
 
-static const struct sim_call *call_of(const struct sim_rank *r, u32 seq)
+/* Return whether the rank makes the call, too. */
+static bool has_part(const struct sim_rank *r, const struct sim_call *call)
 {
-	return &r->group->spec->call[seq - 1];
+	return call->collective != TORCOLL_SEND || call->root == r->number || call->peer == r->number;
 }
 
 static void give_memory(struct sim_op *op)
@@ -34,15 +34,15 @@ static void give_memory(struct sim_op *op)
 	memset(op->temp->data, 0xe1, temp);
 	memset(op->data->data, 0xe2, bytes);
 	/* every other input stays in place, if permitted */
-	if (tor_input_may_stay(&op->core) && (op->core.seq ^ r->number) & 1) {
+	if (tor_input_may_stay(&op->core) && (op->call ^ r->number) & 1) {
 		op->input = sim_mem_new(bytes);
 		op->taken = calloc(1, tor_input_bytes(&op->core));
 		/* a call that differs may be longer */
 		memset(op->input->data, 0, bytes);
-		sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->input->data);
+		sim_value_fill(r->group, call_of(r, op->call), r->number, op->input->data);
 		tor_input_begin(&op->core, op->input, op->taken);
 	} else {
-		sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->data->data);
+		sim_value_fill(r->group, call_of(r, op->call), r->number, op->data->data);
 	}
 }
 
@@ -55,9 +55,9 @@ static void take_input(struct sim_op *op)
 	if (!op->input)
 		return;
 	same = calloc(1, op->input->len + 1);
-	sim_value_fill(r->group, call_of(r, op->core.seq), r->number, same);
+	sim_value_fill(r->group, call_of(r, op->call), r->number, same);
 	if (memcmp(same, op->input->data, op->input->len))
-		sim_fail("op %u, rank %u: the input was written to", op->core.seq, r->number);
+		sim_fail("call %u, rank %u: the input was written to", op->call, r->number);
 	free(same);
 	op->input->given_up = op->core.aborted;
 	memset(op->input->data, GARBAGE, op->input->len);
@@ -101,7 +101,7 @@ void sim_op_free(struct sim_op *op)
 static int plan_op(struct sim_op *op, u32 seq)
 {
 	struct sim_rank *r = op->rank;
-	const struct sim_call *call = call_of(r, seq);
+	const struct sim_call *call = call_of(r, op->call);
 	struct tor_call made = {
 		.torus = &r->node->core.torus,
 		.members = r->join.member,
@@ -112,13 +112,16 @@ static int plan_op(struct sim_op *op, u32 seq)
 		.redop = call->redop,
 		.bits = call->bits,
 		.root = call->root,
+		.peer = call->peer,
 		.count = call->count,
 	};
 	const char *why = "";
 	int err;
 
+	if (op->core.role == TOR_ROLE_RECV)
+		made.collective = TORCOLL_RECV;
 	sim_call_params(call, made.param);
-	if (sim_incident_at(SIM_INCIDENT_MISMATCH, r, seq)) {
+	if (sim_incident_at(SIM_INCIDENT_MISMATCH, r, op->call)) {
 		sim_trace(r->node, "rank %u makes another call", r->number);
 		sim_meet(SIM_MISMATCH);
 		r->deeds |= SIM_DID_MISMATCH;
@@ -129,14 +132,14 @@ static int plan_op(struct sim_op *op, u32 seq)
 		sim_call_counts(call, made.ranks, op->counts);
 		made.counts = op->counts;
 		/* with and without must be the same */
-		if (seq & 1) {
+		if (op->call & 1) {
 			made.starts = op->counts + made.ranks;
 			tor_plan_starts(made.counts, made.ranks, op->counts + made.ranks);
 		}
 	}
 	err = tor_op_begin(&op->core, seq, &made, &why);
 	if (err)
-		sim_fail("op %u, rank %u is refused: %s (%s)", seq, r->number, strerror(-err), why);
+		sim_fail("call %u, rank %u is refused: %s (%s)", op->call, r->number, strerror(-err), why);
 	return err;
 }
 
@@ -152,30 +155,42 @@ static bool overlaps(const struct sim_rank *r)
 	return false;
 }
 
-static void begin_op(struct sim_rank *r, u32 seq)
+/* Return the slot of the next call. */
+static struct sim_op *next_op(struct sim_rank *r)
 {
-	struct sim_op *op = sim_slot(r, seq);
-	u64 patience = sim_patience(r->group, seq);
+	struct sim_series *series = sim_series_of(r, call_of(r, r->submitted + 1));
+
+	return sim_slot(series, series->submitted + 1);
+}
+
+static void begin_op(struct sim_rank *r)
+{
+	u32 call = r->submitted + 1;
+	struct sim_series *series = sim_series_of(r, call_of(r, call));
+	struct sim_op *op = next_op(r);
+	u64 patience = sim_patience(r->group, call);
 	struct sim_ctx ctx;
 	u32 i, visited;
 
-	if (plan_op(op, seq))
+	op->call = call;
+	if (plan_op(op, series->submitted + 1))
 		return;
 	give_memory(op);
 	op->core.deadline = patience ? sim.now + patience : 0;
 	op->submitted = sim.now;
 	op->running = true;
 	op->done = false;
-	r->group->called[seq] = sim.now;
-	r->submitted = seq;
+	r->group->called[call] = sim.now;
+	r->submitted = call;
+	series->submitted++;
 	if (overlaps(r))
 		sim_meet(SIM_OVERLAP);
-	if (sim_incident_at(SIM_INCIDENT_LATE, r, seq))
+	if (sim_incident_at(SIM_INCIDENT_LATE, r, call))
 		sim_meet(SIM_LATE_RANK);
-	sim_trace(r->node, "rank %u of comm %08x submits op %u", r->number, r->core.tag, seq);
+	sim_trace(r->node, "rank %u of comm %08x submits op %u", r->number, r->core.tag, call);
 	sim_enter(&ctx, r->node);
 	visited = tor_turn_begin(&op->core);
-	for (i = 0; i < CHANNELS; i++)
+	for (i = 0; i < tor_op_channels(&op->core); i++)
 		if (visited & 1U << i)
 			tor_chan_start(&ctx.core, &op->chan[i].core);
 	sim_leave(&ctx);
@@ -192,8 +207,8 @@ static bool others_are_behind(struct sim_rank *r)
 
 		/* its slot serves this op already, or is free for it */
 		if (other->submitted < seq &&
-		    (!other->slot || other->submitted + r->core.depth < seq ||
-		     sim_slot(other, seq)->running))
+		    (!other->series || other->submitted + r->core.depth < seq ||
+		     sim_slot(other->series, seq)->running))
 			return true;
 	}
 	return false;
@@ -210,32 +225,52 @@ static void hurry(void *arg)
 	if (sim.failed || r->closed || !r->waits || sim.now < r->waits_since + TOR_HURRY ||
 	    sim.scenario.lockstep)
 		return;
-	op = sim_slot(r, r->submitted + 1);
+	op = next_op(r);
 	if (!op->running)
 		return;
 	sim_enter(&ctx, r->node);
-	for (i = 0; i < CHANNELS; i++)
+	for (i = 0; i < tor_op_channels(&op->core); i++)
 		tor_chan_hurry(&op->chan[i].core);
 	sim_leave(&ctx);
+}
+
+/* Messages between others. */
+static void skip_calls(struct sim_rank *r)
+{
+	const struct sim_group_spec *spec = r->group->spec;
+
+	while (r->submitted < spec->calls && !has_part(r, call_of(r, r->submitted + 1))) {
+		r->submitted++;
+		r->done++;
+		r->retired++;
+	}
 }
 
 void sim_rank_call(void *arg)
 {
 	struct sim_rank *r = arg;
 
-	if (sim.failed || r->closed || r->submitted == r->group->spec->calls ||
+	if (sim.failed || r->closed)
+		return;
+	skip_calls(r);
+	if (r->submitted == r->group->spec->calls ||
 	    sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1))
 		return;
 	/* the failure may be noticed here, or only by the op that is begun */
 	if (atomic_read(&r->core.failed) && r->number % 2)
 		return;
-	if (sim_slot(r, r->submitted + 1)->running || others_are_behind(r)) {
+	if (r->group->spec->blocking && r->done < r->submitted) {
+		r->waits = true;
+		r->waits_since = U64_MAX;
+		return;
+	}
+	if (next_op(r)->running || others_are_behind(r)) {
 		r->waits = true;
 		r->waits_since = sim.now;
 		sim_at(sim.now + TOR_HURRY, r->node, hurry, r);
 		return;
 	}
-	begin_op(r, r->submitted + 1);
+	begin_op(r);
 	sim_rank_next_call(r);
 }
 
@@ -250,37 +285,6 @@ void sim_rank_next_call(struct sim_rank *r)
 	sim_at(when + sim_below(sim.scenario.skew), r->node, sim_rank_call, r);
 }
 
-void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *core)
-{
-	struct sim_op *op = container_of(core, struct sim_op, core);
-	struct sim_rank *r = op->rank;
-	u64 took = sim.now - r->group->called[core->seq];
-
-	sim_trace(r->node, "op %u of comm %08x is %s", core->seq, r->core.tag,
-		  core->aborted ? "aborted" : "done");
-	if (op->done)
-		sim_fail("op %u, rank %u is done twice", core->seq, r->number);
-	op->done = true;
-	if (!core->aborted)
-		sim_value_check(r->group, op, r->number);
-	else if (!r->core.error)
-		sim_fail("op %u, rank %u failed without an error", core->seq, r->number);
-	if (core->aborted)
-		sim_judge_aborted(op);
-	if (!sim.failed)
-		take_memory(op);
-	sim.took = took;
-	r->done++;
-	if (r->group == sim.group)
-		sim_kind_served(core->seq);
-	sim.totals.ops++;
-	sim.totals.aborted += core->aborted;
-	if (!core->aborted && took > sim.totals.slowest) {
-		sim.totals.slowest = took;
-		sim.totals.slowest_seed = sim.scenario.seed;
-	}
-}
-
 static void wake(struct sim_rank *r)
 {
 	if (!r->waits)
@@ -289,12 +293,45 @@ static void wake(struct sim_rank *r)
 	sim_at(sim.now + sim_below(sim.scenario.skew), r->node, sim_rank_call, r);
 }
 
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *core)
+{
+	struct sim_op *op = container_of(core, struct sim_op, core);
+	struct sim_rank *r = op->rank;
+	u64 took = sim.now - r->group->called[op->call];
+
+	sim_trace(r->node, "op %u of comm %08x is %s", op->call, r->core.tag,
+		  core->aborted ? "aborted" : "done");
+	if (op->done)
+		sim_fail("call %u, rank %u is done twice", op->call, r->number);
+	op->done = true;
+	if (!core->aborted)
+		sim_value_check(r->group, op, r->number);
+	else if (!r->core.error)
+		sim_fail("call %u, rank %u failed without an error", op->call, r->number);
+	if (core->aborted)
+		sim_judge_aborted(op);
+	if (!sim.failed)
+		take_memory(op);
+	sim.took = took;
+	r->done++;
+	if (r->group == sim.group)
+		sim_kind_served(op->call);
+	sim.totals.ops++;
+	sim.totals.aborted += core->aborted;
+	if (!core->aborted && took > sim.totals.slowest) {
+		sim.totals.slowest = took;
+		sim.totals.slowest_seed = sim.scenario.seed;
+	}
+	if (r->group->spec->blocking)
+		wake(r);
+}
+
 void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
 	u32 i, visited;
 
-	sim_trace(r->node, "op %u of comm %08x is retired", op->core.seq, r->core.tag);
+	sim_trace(r->node, "op %u of comm %08x is retired", op->call, r->core.tag);
 	sim_judge_retired(op);
 	r->retired++;
 	op->running = false;
@@ -302,7 +339,7 @@ void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op)
 	free(op->counts);
 	op->counts = NULL;
 	visited = tor_turn_end(&op->core);
-	for (i = 0; i < CHANNELS; i++)
+	for (i = 0; i < tor_op_channels(&op->core); i++)
 		if (visited & 1U << i)
 			tor_chan_recycle(&ctx->core, &op->chan[i].core);
 	for (i = 0; sim.scenario.lockstep && i < r->core.ranks; i++)

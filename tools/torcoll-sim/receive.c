@@ -7,6 +7,7 @@
 
 #include "core/wire/accept.h"
 #include "core/counter.h"
+#include "core/engine/pair.h"
 #include "sim.h"
 
 #define CPU_FRAME	800		/* ns to handle a frame */
@@ -92,11 +93,32 @@ static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_
 		tor_comm_answer_gone(&ctx->core, &node->core, h, tag);
 }
 
+static void fail_if_closed(struct sim_ctx *ctx, struct sim_rank *r, u32 op)
+{
+	if (r->closed)
+		tor_comm_fail(&ctx->core, &r->core, -ECONNABORTED, r->number, op);
+}
+
+static void receive_ack(struct sim_ctx *ctx, struct sim_rank *r, u32 rank, const struct tor_ack *ack)
+{
+	struct sim_chan *chan = sim_rank_chan(r, rank, ack->op, &ack->where, false);
+
+	if (!chan && ack->where.role) {
+		if (ack->digest)
+			fail_if_closed(ctx, r, ack->op);
+		tor_pair_absent(&ctx->core, &r->core, rank, ack);
+	}
+	if (!chan)
+		return;
+	if (!ack->where.role || ack->digest)
+		sim_rank_tell_if_left(ctx, r, &chan->core, ack->op);
+	tor_chan_ack(&ctx->core, &chan->core, rank, ack);
+}
+
 static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
 			 const struct tor_hdr *h)
 {
 	enum tor_counter why;
-	struct sim_chan *chan;
 	struct sim_rank *r;
 	struct tor_ack ack;
 	bool refused = false;
@@ -112,11 +134,8 @@ static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struc
 			refuse(ctx, node, h, ack.comm);
 			refused = true;
 		}
-		chan = r ? sim_rank_chan(r, ack.op, ack.where.channel) : NULL;
-		if (!chan)
-			continue;
-		sim_rank_tell_if_left(ctx, r, &chan->core, ack.op);
-		tor_chan_ack(&ctx->core, &chan->core, rank, &ack);
+		if (r)
+			receive_ack(ctx, r, rank, &ack);
 	}
 }
 
@@ -174,7 +193,13 @@ static void receive_data(struct sim_ctx *ctx, struct sim_node *node, const struc
 		tor_comm_send_abort(&ctx->core, &r->core, rank);
 		return;
 	}
-	chan = sim_rank_chan(r, h->op, h->where.channel);
+	chan = sim_rank_chan(r, rank, h->op, &h->where, false);
+	if (!chan && h->where.role) {
+		fail_if_closed(ctx, r, h->op);
+		r->refused[rank] = true;
+		tor_pair_refuse(&ctx->core, &r->core, rank, h);
+		return;
+	}
 	if (!chan) {
 		drop(node, TOR_C_DROP_RANGE);
 		return;

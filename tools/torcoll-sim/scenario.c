@@ -110,6 +110,7 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 		.collective = call->collective,
 		.algorithm = call->algorithm,
 		.root = call->root,
+		.peer = call->peer,
 		.count = call->count,
 	};
 
@@ -118,6 +119,8 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 		sim_call_counts(call, g->ranks, counts);
 		made.counts = counts;
 	}
+	if (call->collective == TORCOLL_SEND)
+		return !tor_plan_message(plan, &made, call->root, why);
 	return !tor_plan_init(plan, &made, 0, why);
 }
 
@@ -128,6 +131,7 @@ static bool call_reduces(const struct sim_call *call)
 	case TORCOLL_BROADCAST:
 	case TORCOLL_GATHER:
 	case TORCOLL_SCATTER:
+	case TORCOLL_SEND:
 		return false;
 	}
 	return true;

@@ -16,6 +16,7 @@
  *	node.c      nodes: their ports, crashes and returns
  *	incident.c  incidents of a fabric, at their times
  *	group.c     comms: joining, failing, ending
+ *	series.c    slots of ops that are numbered together
  *	op.c        ops: submission, completion
  *	value.c     inputs, and the check of results
  *	packet.c    packets of network devices, and the check of where they get to
@@ -40,7 +41,7 @@
 #define SIM_MILLION		1000000	/* probabilities are in millionths */
 #define SIM_NODES_MAX		4096
 #define SIM_GROUPS_MAX		4
-#define SIM_CALLS_MAX		32
+#define SIM_CALLS_MAX		256
 #define SIM_INCIDENTS_MAX	16
 
 struct sim_node;
@@ -134,6 +135,7 @@ struct sim_incident {
 
 struct sim_call {
 	u64 collective, algorithm, type, redop, bits, root;
+	u64 peer;		/* to which @root sends a message; others do not call */
 	/* enum torcoll_param; 0: the preset */
 	u64 channels, r, blocks, variant, chunks;
 	u64 count;
@@ -148,6 +150,7 @@ struct sim_group_spec {
 	u32 member[SIM_NODES_MAX];
 	u64 depth;
 	u64 pace;		/* minimum ns from one call to the next */
+	u64 blocking;		/* a rank makes no call before it has the result of the last */
 	u64 calls;
 	struct sim_call call[SIM_CALLS_MAX];
 };
@@ -340,7 +343,9 @@ struct sim_chan {
 struct sim_op {
 	struct tor_op core;
 	struct sim_rank *rank;
+	struct sim_op *other;		/* of the rank's slots */
 	struct sim_chan *chan;
+	u32 call;			/* its number, of those of the comm */
 	struct tor_mem *data, *temp, *input;
 	u64 *taken;			/* with @input, see input.h */
 	u64 *counts;
@@ -349,6 +354,16 @@ struct sim_op {
 	bool done;
 	struct sim_ledger *ledger;
 	struct sim_op *next;		/* retired in the same entry */
+};
+
+/* Ops that a rank numbers consecutively: collectives, or messages to or from another. */
+struct sim_series {
+	struct sim_rank *rank;
+	struct sim_series *next;	/* of the rank's */
+	u8 role;			/* enum tor_role */
+	u32 peer;			/* of messages */
+	u32 submitted;			/* number of the last op */
+	struct sim_op *slot;
 };
 
 /* Acts of a rank that may make others fail. */
@@ -365,7 +380,9 @@ struct sim_rank {
 	struct tor_join join;
 	struct sim_group *group;
 	struct sim_node *node;
-	struct sim_op *slot;
+	struct sim_series *series;
+	struct sim_op *ops;		/* all slots */
+	bool *refused;			/* by rank: messages that came before there were slots */
 	u32 number;
 	bool joining;
 	bool installed;
@@ -380,8 +397,8 @@ struct sim_rank {
 	u32 tellings;			/* rounds of telling the others */
 	u32 told_now;			/* ranks told in this one */
 	bool telling;			/* it goes on by itself */
-	u32 submitted;			/* number of the last op */
-	u32 done;			/* ops */
+	u32 submitted;			/* number of the last call */
+	u32 done;			/* calls, with those that it has no part in */
 	u32 retired;
 	u64 next_call;			/* not before, ns */
 	u64 pays;			/* owed acknowledgements, ns; 0: no timer */
@@ -405,7 +422,7 @@ struct sim_group {
 	bool lost_host;			/* a member crashed */
 	bool mismatched;
 	bool connected;			/* links joined all members at some time */
-	u64 called[SIM_CALLS_MAX + 1];	/* by op: when the last rank so far called, ns */
+	u64 called[SIM_CALLS_MAX + 1];	/* by call: when the last rank so far called, ns */
 };
 
 /* Requests of core during one entry, handled at its end. */
@@ -612,7 +629,6 @@ void sim_groups_leave(void);
 void sim_groups_describe(void);
 void sim_rank_free(struct sim_rank *r);
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag);
-struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel);
 /* Do the work that is left at the end of an entry. */
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r);
 /* Links went down: as tor_group_tell_again(). */
@@ -627,9 +643,29 @@ void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, struct tor_c
 /* Repeat unanswered messages of a join, now and as long as needed. */
 void sim_join_poll(void *node);
 
+/* --- series.c --- */
+
+struct sim_series *sim_series_make(struct sim_rank *r, u8 role, u32 peer);
+/* Return a series, or NULL. */
+struct sim_series *sim_series_find(const struct sim_rank *r, u8 role, u32 peer);
+/* Return the series of a call, in which the rank has a part; it is made if there is none. */
+struct sim_series *sim_series_of(struct sim_rank *r, const struct sim_call *call);
+/*
+ * Return the channel of a frame between a rank and @rank: from there, or the @own
+ * one's. NULL: there is none, or not yet.
+ */
+struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 rank, u32 op, const struct tor_where *where,
+			       bool own);
+/* Free all of a rank. */
+void sim_series_free(struct sim_rank *r);
+
+static inline struct sim_op *sim_slot(const struct sim_series *series, u32 seq)
+{
+	return &series->slot[seq % series->rank->core.depth];
+}
+
 /* --- op.c --- */
 
-struct sim_op *sim_slot(struct sim_rank *r, u32 seq);
 void sim_rank_call(void *rank);
 /* Make the next call when it is time. */
 void sim_rank_next_call(struct sim_rank *r);

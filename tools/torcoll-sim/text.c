@@ -151,6 +151,7 @@ static const struct field group_fields[] = {
 	NUMBER(sim_group_spec, whole),
 	NUMBER(sim_group_spec, depth),
 	NUMBER(sim_group_spec, pace),
+	NUMBER(sim_group_spec, blocking),
 	{ }
 };
 
@@ -163,6 +164,7 @@ static const struct field call_fields[] = {
 	{ "redop", offsetof(struct sim_call, redop), redop_name, sim_redop_parse },
 	NUMBER(sim_call, bits),
 	NUMBER(sim_call, root),
+	NUMBER(sim_call, peer),
 	NUMBER(sim_call, channels),
 	NUMBER(sim_call, r),
 	NUMBER(sim_call, blocks),
@@ -322,6 +324,10 @@ static bool is_sound(const struct sim_scenario *s)
 			return false;
 		for (k = 0; !g->whole && k < g->ranks; k++)
 			if (g->member[k] >= s->torus.nodes)
+				return false;
+		for (k = 0; k < g->calls; k++)
+			if (g->call[k].collective == TORCOLL_SEND &&
+			    (s->lockstep || g->call[k].root == g->call[k].peer))
 				return false;
 	}
 	for (i = 0; i < s->incidents; i++)

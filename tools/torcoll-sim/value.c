@@ -130,8 +130,8 @@ static void own_part(const struct sim_group *g, const struct sim_call *call, u32
 	*n = call->count;
 	if (call->collective == TORCOLL_ALLGATHER || call->collective == TORCOLL_GATHER)
 		block(g, call, rank, off, n);
-	else if ((call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_SCATTER) &&
-		 rank != call->root)
+	else if ((call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_SCATTER ||
+		  call->collective == TORCOLL_SEND) && rank != call->root)
 		*n = 0;
 }
 
@@ -145,6 +145,8 @@ static void result_part(const struct sim_group *g, const struct sim_call *call, 
 		block(g, call, rank, off, n);
 	else if ((call->collective == TORCOLL_REDUCE || call->collective == TORCOLL_GATHER) &&
 		 rank != call->root)
+		*n = 0;
+	else if (call->collective == TORCOLL_SEND && rank != call->peer)
 		*n = 0;
 }
 
@@ -249,14 +251,14 @@ static bool is_right(const struct sim_group *g, const struct sim_call *call,
 static void say_wrong(const struct sim_group *g, const struct sim_call *call, u32 seq, u32 rank,
 		      u64 i)
 {
-	sim_fail("comm %u, op %u, rank %u: element %llu of %llu is wrong", g->number, seq, rank,
+	sim_fail("comm %u, call %u, rank %u: element %llu of %llu is wrong", g->number, seq, rank,
 		 (unsigned long long)i, (unsigned long long)call->count);
 }
 
 /* Each rank has a result of its own, added up in the order of ranks. */
 static void check_scan(const struct sim_group *g, const struct sim_op *op, u32 rank)
 {
-	const struct sim_call *call = &g->spec->call[op->core.seq - 1];
+	const struct sim_call *call = &g->spec->call[op->call - 1];
 	u32 elem = tor_type_size(call->type), ranks = rank + (call->collective == TORCOLL_SCAN);
 	u8 *want = sequential(g, call, ranks);
 	u64 i = 0;
@@ -264,13 +266,13 @@ static void check_scan(const struct sim_group *g, const struct sim_op *op, u32 r
 	while (ranks && i < call->count && !memcmp(op->data->data + i * elem, want + i * elem, elem))
 		i++;
 	if (ranks && i < call->count)
-		say_wrong(g, call, op->core.seq, rank, i);
+		say_wrong(g, call, op->call, rank, i);
 	free(want);
 }
 
 void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 {
-	const struct sim_call *call = &g->spec->call[op->core.seq - 1];
+	const struct sim_call *call = &g->spec->call[op->call - 1];
 	struct sim_result *result;
 	u64 off, n, i;
 
@@ -292,7 +294,7 @@ void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 	for (i = off; i < off + n; i++) {
 		if (is_right(g, call, result, op->data->data, i))
 			continue;
-		say_wrong(g, call, op->core.seq, rank, i);
+		say_wrong(g, call, op->call, rank, i);
 		return;
 	}
 }
