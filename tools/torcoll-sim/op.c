@@ -27,6 +27,9 @@ static void give_memory(struct sim_op *op)
 	u64 temp = tor_op_temp_bytes(&op->core);
 	struct sim_rank *r = op->rank;
 
+	/* of a plan with an input, that is in the place of temporaries */
+	if (op->core.plan.shape.input)
+		temp = bytes;
 	op->data = sim_mem_new(bytes);
 	op->temp = sim_mem_new(temp);
 	op->core.data = op->data;
@@ -34,7 +37,9 @@ static void give_memory(struct sim_op *op)
 	memset(op->temp->data, 0xe1, temp);
 	memset(op->data->data, 0xe2, bytes);
 	/* every other input stays in place, if permitted */
-	if (tor_input_may_stay(&op->core) && (op->call ^ r->number) & 1) {
+	if (op->core.plan.shape.input) {
+		sim_value_fill(r->group, call_of(r, op->call), r->number, op->temp->data);
+	} else if (tor_input_may_stay(&op->core) && (op->call ^ r->number) & 1) {
 		op->input = sim_mem_new(bytes);
 		op->taken = calloc(1, tor_input_bytes(&op->core));
 		/* a call that differs may be longer */
@@ -126,7 +131,7 @@ static int plan_op(struct sim_op *op, u32 seq)
 		sim_meet(SIM_MISMATCH);
 		r->deeds |= SIM_DID_MISMATCH;
 		r->group->mismatched = true;
-		made.count++;
+		made.count += sim_call_blocks(r->group->spec, call);
 	} else if (call->uneven) {
 		op->counts = malloc(2 * made.ranks * sizeof(u64));
 		sim_call_counts(call, made.ranks, op->counts);

@@ -131,6 +131,8 @@ static bool call_reduces(const struct sim_call *call)
 	case TORCOLL_BROADCAST:
 	case TORCOLL_GATHER:
 	case TORCOLL_SCATTER:
+	case TORCOLL_ALLTOALL:
+	case TORCOLL_HALO:
 	case TORCOLL_SEND:
 		return false;
 	}
@@ -201,6 +203,26 @@ static u64 draw_count(const struct sim_scenario *s, const struct sim_group_spec 
 	return percent(40) ? 1 + sim_below(most) : draw_log(1, most);
 }
 
+u64 sim_call_blocks(const struct sim_group_spec *g, const struct sim_call *call)
+{
+	switch (call->collective) {
+	case TORCOLL_ALLTOALL:
+		return g->ranks;
+	case TORCOLL_HALO:
+		/* on grids of up to 6 dimensions */
+		return 2 * 2 * 3 * 5;
+	}
+	return 1;
+}
+
+/* Make the count one of whole blocks. */
+static void fit_blocks(const struct sim_group_spec *g, struct sim_call *call)
+{
+	u64 blocks = sim_call_blocks(g, call);
+
+	call->count = (call->count + blocks - 1) / blocks * blocks;
+}
+
 /* Reduce a call whose plan has many temporaries. */
 static void fit_memory(const struct sim_scenario *s, const struct sim_group_spec *g,
 		       struct sim_call *call)
@@ -214,6 +236,7 @@ static void fit_memory(const struct sim_scenario *s, const struct sim_group_spec
 	bytes = call->count * tor_type_size(call->type) * plan.shape.bufs * g->ranks;
 	if (bytes > CALL_MEMORY && sim_options.count < 0)
 		call->count = max_t(u64, call->count * CALL_MEMORY / bytes, 1);
+	fit_blocks(g, call);
 }
 
 static bool has_root(const struct sim_call *call)
@@ -253,6 +276,7 @@ static bool draw_call(const struct sim_scenario *s, const struct sim_group_spec 
 						      redops[sim_below(ARRAY_SIZE(redops))];
 	} while (!tor_reduce_kernel(call->type, call->redop) && sim_options.redop <= 0);
 	call->count = draw_count(s, g, tor_type_size(call->type));
+	fit_blocks(g, call);
 	if (has_root(call))
 		call->root = sim_below(g->ranks);
 	if (has_blocks(call))

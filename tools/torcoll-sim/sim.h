@@ -234,6 +234,8 @@ bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spe
 			const struct sim_call *call, const char **why);
 /* Return whether a group's ranks are a row, a plane or a block of the torus. */
 bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec *g);
+/* Return a number of which the count of the call must be a multiple. */
+u64 sim_call_blocks(const struct sim_group_spec *g, const struct sim_call *call);
 /* Compute the blocks of a call with uneven ones. */
 void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts);
 /* Remove everything of a class from a scenario. False: there was nothing. */

@@ -163,6 +163,11 @@ static bool scans(const struct sim_call *call)
 	return call->collective == TORCOLL_SCAN || call->collective == TORCOLL_EXSCAN;
 }
 
+static bool exchanges(const struct sim_call *call)
+{
+	return call->collective == TORCOLL_ALLTOALL || call->collective == TORCOLL_HALO;
+}
+
 static bool reduces(const struct sim_call *call)
 {
 	return scans(call) || call->collective == TORCOLL_ALLREDUCE ||
@@ -174,6 +179,7 @@ bool sim_value_knows(u32 collective)
 	static const u32 known[] = {
 		TORCOLL_ALLREDUCE, TORCOLL_REDUCE_SCATTER, TORCOLL_ALLGATHER, TORCOLL_BROADCAST,
 		TORCOLL_REDUCE, TORCOLL_GATHER, TORCOLL_SCATTER, TORCOLL_SCAN, TORCOLL_EXSCAN,
+		TORCOLL_ALLTOALL, TORCOLL_HALO,
 	};
 	u32 i;
 
@@ -270,6 +276,43 @@ static void check_scan(const struct sim_group *g, const struct sim_op *op, u32 r
 	free(want);
 }
 
+/* Find where element @i of what @rank receives is in the input of another, which it returns. */
+static u32 source(const struct tor_plan *plan, u32 rank, u64 *i)
+{
+	u32 ranks = plan->call.ranks, blocks = 2 * plan->grid.ndim;
+	u64 n = plan->call.count / (plan->call.collective == TORCOLL_HALO ? blocks : ranks);
+	u32 from = *i / n;
+
+	if (plan->call.collective == TORCOLL_ALLTOALL) {
+		*i = rank * n + *i % n;
+		return from;
+	}
+	/* what goes up comes from below */
+	*i = (from ^ 1) * n + *i % n;
+	return tor_torus_shift(&plan->grid, rank, from / 2, from % 2 ? 1 : -1);
+}
+
+/* Each rank gets blocks of others. */
+static void check_exchange(const struct sim_group *g, const struct sim_op *op, u32 rank)
+{
+	const struct sim_call *call = &g->spec->call[op->call - 1];
+	u32 elem = tor_type_size(call->type);
+	u8 want[16];
+	u64 i, at;
+
+	for (i = 0; i < call->count; i++) {
+		u32 from;
+
+		at = i;
+		from = source(&op->core.plan, rank, &at);
+		put_value(call, g->spec->ranks, input_bits(g, call->input, from, at), want);
+		if (!memcmp(op->data->data + i * elem, want, elem))
+			continue;
+		say_wrong(g, call, op->call, rank, i);
+		return;
+	}
+}
+
 void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 {
 	const struct sim_call *call = &g->spec->call[op->call - 1];
@@ -281,6 +324,10 @@ void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 		return;
 	if (scans(call)) {
 		check_scan(g, op, rank);
+		return;
+	}
+	if (exchanges(call)) {
+		check_exchange(g, op, rank);
 		return;
 	}
 	if (!g->result)
