@@ -513,9 +513,13 @@ static void tor_tx_hurry__only_what_did_not_ask(void **state)
 	before = tor_tx_deadline(&tx);
 	tor_tx_hurry(&tx);
 	assert_true(tor_tx_deadline(&tx) == before);
+	/* one that has not left asks when it does */
 	begin_patient();
 	tor_tx_hurry(&tx);
 	assert_true(tor_tx_deadline(&tx) == 0);
+	assert_int_equal(burst(START, &flags), 1);
+	assert_int_equal(flags, TORCOLL_FLAG_ACK);
+	begin_patient();
 	assert_int_equal(burst(START, &flags), 1);
 	refuse(START + 1);
 	before = tor_tx_deadline(&tx);

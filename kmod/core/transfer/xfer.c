@@ -453,10 +453,13 @@ bool tor_tx_stopped(struct tor_tx *tx, u64 now)
 
 void tor_tx_hurry(struct tor_tx *tx)
 {
-	/* others ask already, or will when they leave */
-	if (!tx->patient || tx->blocked || tx->backoff || !tx_in_flight(tx))
+	/* others ask already */
+	if (!tx->patient || tx->blocked || tx->backoff)
 		return;
 	tx->patient = false;
+	/* it asks when it leaves */
+	if (!tx_in_flight(tx))
+		return;
 	tx->hurried = true;
 	tx->timeout = tx->since + tx_rto(tx);
 }

@@ -201,7 +201,8 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
 /*
  * Somebody waits for the acknowledgement of a frame that did not ask for one: if
- * it does not come within a round trip, send that frame again, to ask.
+ * it does not come within a round trip, send that frame again, to ask. If it has not
+ * left yet, it asks when it does.
  */
 void tor_tx_hurry(struct tor_tx *tx);
 
