@@ -57,6 +57,22 @@ static int pin_error(int err)
 	return err == -ENOMEM || err == -EINTR ? err : -EFAULT;
 }
 
+/*
+ * Note behind which of the pages [@first, @end) and the one before them the next
+ * is that of the same folio. Usually, but not always, they are mapped in their
+ * order; what is in front of a tail page belongs to the same folio. None is split
+ * while it is pinned.
+ */
+static void note_runs(struct tor_pages *pages, unsigned long first, unsigned long end)
+{
+	struct page *const *page = pages->page;
+	unsigned long i;
+
+	for (i = first ?: 1; i < end; i++)
+		__assign_bit(i - 1, pages->follows,
+			     page[i] == page[i - 1] + 1 && PageTail(page[i]));
+}
+
 static int pin_all(struct tor_pages *pages)
 {
 	unsigned long done = 0;
@@ -76,6 +92,7 @@ static int pin_all(struct tor_pages *pages)
 			pages_unpin(pages, done, false);
 			return -EFAULT;
 		}
+		note_runs(pages, done - got, done);
 		cond_resched();
 	}
 	return 0;
@@ -88,24 +105,28 @@ static u64 pages_spanned(u64 addr, u64 length)
 
 static struct tor_pages *new_pages(struct tor_user *user, u64 addr, u64 length)
 {
+	u64 count = pages_spanned(addr, length);
+	u64 longs = BITS_TO_LONGS(count);
 	struct tor_pages *pages;
 
-	if (pages_spanned(addr, length) > INT_MAX / sizeof(*pages->page))
+	if (count > INT_MAX / sizeof(*pages->page))
 		return NULL;
 	pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return NULL;
 	pages->addr = addr;
 	pages->length = length;
-	pages->pages = pages_spanned(addr, length);
+	pages->pages = count;
 	refcount_set(&pages->uses, 1);
 	refcount_set(&pages->holds, 1);
-	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page),
-				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	pages->page = kvmalloc(count * sizeof(*pages->page) + longs * sizeof(*pages->follows),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages->page) {
 		kfree(pages);
 		return NULL;
 	}
+	pages->follows = (unsigned long *)(pages->page + count);
+	bitmap_zero(pages->follows, count);
 	pages->user = tor_user_get(user);
 	return pages;
 }
@@ -338,20 +359,33 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 	return 0;
 }
 
-struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page)
+/* Return how many bytes from @at on, at most @most, are behind each other in one folio. */
+static inline u32 run_from(const struct tor_pages *pages, u64 at, u32 most)
+{
+	unsigned long first = at >> PAGE_SHIFT, last;
+	u32 run = PAGE_SIZE - offset_in_page(at);
+
+	if (run >= most || !test_bit(first, pages->follows))
+		return min(run, most);
+	last = min_t(u64, first + DIV_ROUND_UP(most - run, PAGE_SIZE), pages->pages);
+	last = find_next_zero_bit(pages->follows, last, first + 1);
+	return min_t(u64, run + ((u64)(last - first) << PAGE_SHIFT), most);
+}
+
+struct page *tor_mem_run(const struct tor_mem *mem, u64 off, u32 *in_page, u32 *len)
 {
 	u64 at = offset_in_page(mem->pages->addr) + mem->off + off;
 
 	*in_page = offset_in_page(at);
+	*len = run_from(mem->pages, at, *len);
 	return mem->pages->page[at >> PAGE_SHIFT];
 }
 
 void *tor_env_mem(const struct tor_mem *mem, u64 off, u32 *len)
 {
 	u32 in_page;
-	struct page *page = tor_mem_page(mem, off, &in_page);
+	struct page *page = tor_mem_run(mem, off, &in_page, len);
 
-	*len = min_t(u32, *len, PAGE_SIZE - in_page);
 	return page_address(page) + in_page;
 }
 

@@ -23,6 +23,7 @@ struct tor_spares;
  * @length: bytes
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into
  *	the first
+ * @follows: a bit per page: the next one is that of the same folio
  * @user: charged for them
  * @mm: charged as well (mm_struct only, not its mappings); NULL: kernel pages
  * @mapping: tells whether other pages are at @addr by now, or NULL
@@ -38,6 +39,7 @@ struct tor_pages {
 	bool mapped;
 	unsigned long pages;
 	struct page **page;
+	unsigned long *follows;
 	struct tor_user *user;
 	struct mm_struct *mm;
 	struct tor_mapping *mapping;
@@ -99,8 +101,12 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma);
  */
 void tor_pages_put(struct tor_pages *pages);
 
-/* Return the page of a byte, and the offset in it. */
-struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page);
+/*
+ * Return the page of a byte and the offset in it. @len: in: bytes wanted; out: as
+ * many of them as are behind each other in the page's folio, at least 1, which a
+ * reference to the page keeps.
+ */
+struct page *tor_mem_run(const struct tor_mem *mem, u64 off, u32 *in_page, u32 *len);
 
 /* Copy all of @from to @to, which is as long. Context: process. */
 void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from);

@@ -36,9 +36,9 @@ static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
 		u64 done = 0;
 
 		while (done < r->len) {
+			u32 run = min_t(u64, r->len - done, U32_MAX);
 			u32 in_page;
-			struct page *page = tor_mem_page(r->mem, r->off + done, &in_page);
-			u32 run = min_t(u64, r->len - done, PAGE_SIZE - in_page);
+			struct page *page = tor_mem_run(r->mem, r->off + done, &in_page, &run);
 
 			if (frags == MAX_SKB_FRAGS)
 				return false;

@@ -92,6 +92,26 @@ static void try_huge(void)
 	munmap(p, 2 * huge);
 }
 
+/* Pages of a huge page, some next to each other and some in another order. */
+static void try_shuffled(void)
+{
+	size_t huge = 2 << 20, page = sysconf(_SC_PAGESIZE), i;
+	char *p = mmap(NULL, 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = (char *)(((uintptr_t)p + huge - 1) & -huge);
+	char *to = map(MAP_PRIVATE | MAP_ANONYMOUS);
+	bool good = true;
+
+	madvise(at, huge, MADV_HUGEPAGE);
+	memset(at, 1, huge);
+	for (i = 0; i < BYTES / page; i++)
+		good &= mremap(at + (i ^ (i >> 2 & 1)) * page, page, page,
+			       MREMAP_MAYMOVE | MREMAP_FIXED, to + i * page) == to + i * page;
+	result(good && sum_is_right((int32_t *)to) && !torcoll_register(t, to, BYTES) &&
+	       sum_is_right((int32_t *)to) && !torcoll_unregister(t, to), "huge_pages__shuffled");
+	munmap(to, BYTES);
+	munmap(p, 2 * huge);
+}
+
 /* Shared memory can be pinned; of a file on a disk that is refused, or works. */
 static void try_shared(void)
 {
@@ -290,6 +310,7 @@ int main(void)
 	}
 	try_registered();
 	try_huge();
+	try_shuffled();
 	try_shared();
 	try_allocated();
 	try_read_only();
