@@ -76,6 +76,16 @@ streams()
 	done | calls_pass "$1" "$2" "${5:-4}"
 }
 
+# The same where each is the root in several calls in a row: in_a_row COLLECTIVE NODES CALLS ALGORITHM DEPTH
+in_a_row()
+{
+	local i
+
+	for ((i = 0; i < $2 * $3; i++)); do
+		echo "algorithm=$4 redop=sum root=$((i / $3)) count=16 input=$((i / $3))"
+	done | calls_pass "$1" "$2" "$5"
+}
+
 # The calls of stdin do not wait for timers on so many nodes, a ring: calls_pass COLLECTIVE NODES DEPTH [BLOCKING]
 calls_pass()
 {
@@ -137,6 +147,7 @@ check streams__to_two_roots streams reduce 8 2
 check streams__of_many_senders streams gather 16 1 direct
 # more senders are told to wait than a channel remembers, each at a call of its own
 check streams__of_many_roots streams scatter 20 20 direct 1
+check streams__of_many_roots_several_times in_a_row scatter 32 4 direct 8
 check messages__one_way all_messages 0 1 2
 check messages__ping_pong all_messages i%2 1-i%2 2
 check messages__to_all all_messages 0 '1 + i % (n - 1)' 5

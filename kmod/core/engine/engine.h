@@ -64,6 +64,7 @@
 #define TOR_EAGER_TURNS		64
 #define TOR_EAGER_MOST		256	/* if that happens again and again */
 #define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
+#define TOR_FORGET_AHEAD	64		/* others: this many times depth and ranks ahead */
 #define TOR_EMPTY_MAX		64	/* rounds that can be remembered as empty */
 /* ranges per frame that are sent without a copy */
 #define TOR_FRAME_RANGES	16

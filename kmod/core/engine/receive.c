@@ -46,10 +46,11 @@ static void forget(struct tor_chan *chan, u32 rank, u32 op)
 	const struct tor_comm *comm = chan->op->comm;
 
 	/*
-	 * each rank may be at a call in which it is the root; who is farther
-	 * ahead, or claims to be, finds out by its probe
+	 * each rank may be at a call in which it is the root, and be that in
+	 * several in a row, as ranks of a node are; who is farther ahead, or
+	 * claims to be, finds out by its probe
 	 */
-	if (op - chan->seq > 2 * (comm->depth + comm->ranks))
+	if (op - chan->seq > TOR_FORGET_AHEAD * (comm->depth + tor_comm_user_ranks(comm)))
 		return;
 	if (!chan->forgotten || (s32)(op - chan->forgotten_op) > 0)
 		chan->forgotten_op = op;
