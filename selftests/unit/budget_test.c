@@ -589,6 +589,26 @@ static void tor_chan_hurry__the_next_ops_ask(void **state)
 	assert_in_range(count_eager(f, &seq), few - 1, few);
 }
 
+/* Channels count and set without a lock: what is left if both do at once. */
+static void tor_comm_count_op__a_race_does_not_last(void **state)
+{
+	struct fixture *f = *state;
+	u32 i, n = 0, seq = 1;
+
+	f->comm.depth = 3;
+	for (i = 1; i < RANKS; i++)
+		tor_comm_path(&f->comm, i)->srtt = 100;
+	f->comm.eager = 4 * TOR_EAGER_TURNS * 3;
+	f->comm.eager_ops = 0;
+	for (i = 0; i < 20000; i++, seq += 3) {
+		bool all = begin_broadcast(f, seq) == host.nsent;
+
+		n += all && i >= 19000;
+		end_broadcast(f);
+	}
+	assert_in_range(n, 0, 100);
+}
+
 /* A frame that asks several times is answered once. */
 static void tor_chan_ack__one_answer(void **state)
 {
@@ -716,6 +736,7 @@ int main(void)
 		TEST(tor_chan_data__the_nearest_wait),
 		TEST(tor_chan_run__who_was_forgotten_is_invited),
 		TEST(tor_chan_hurry__the_next_ops_ask),
+		TEST(tor_comm_count_op__a_race_does_not_last),
 		TEST(tor_chan_data__the_nearest_round_waits),
 		TEST(tor_chan_data__whole_transfers_do_not_wait),
 		TEST(tor_chan_ack__one_answer),

@@ -171,12 +171,12 @@ void tor_comm_be_eager(struct tor_comm *comm)
 
 void tor_comm_count_op(struct tor_comm *comm)
 {
-	s32 ops = READ_ONCE(comm->eager_ops), eager;
+	s32 ops = READ_ONCE(comm->eager_ops), eager = READ_ONCE(comm->eager);
 
-	if (likely(!ops))
+	/* any channel may write both meanwhile: what does not fit together ends as well */
+	if (likely(!ops && eager <= 0))
 		return;
-	eager = READ_ONCE(comm->eager) - 1;
-	WRITE_ONCE(comm->eager, eager);
+	WRITE_ONCE(comm->eager, --eager);
 	if (eager <= -ops)
 		WRITE_ONCE(comm->eager_ops, 0);
 }
