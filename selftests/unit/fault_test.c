@@ -408,9 +408,9 @@ static void fault__device_in_a_file(void **state)
 {
 	static const char *const odd[] = {
 		"#x", "a?b", "a b", "a\tb", "\\x1b", "\xc3\xa4", "a:b", "a/b", "a%d", "", ".", "..",
-		"sixteencharacter",
+		"sixteencharacter", "thunderbolt0", "thunderbolt12",
 	};
-	static const char *const plain[] = { "eth0", "x#", "enp1s0f0np0", "~" };
+	static const char *const plain[] = { "eth0", "tb0", "x#", "enp1s0f0np0", "~" };
 	static const uint8_t mac[] = { 0x02, 0, 0, 0, 0x0a, 0xff };
 	char text[CONF_DEVICE_SIZE];
 	size_t i;

@@ -154,7 +154,7 @@ bool conf_is_plain_device(const char *name);
 
 /*
  * Write how a file names a device: by its name, if that can stand in a file, as
- * the kernel allows any bytes; or else by its address.
+ * the kernel allows any bytes, and stays the device's; or else by its address.
  */
 void conf_name_device(char text[CONF_DEVICE_SIZE], const char *name, const uint8_t mac[6]);
 

@@ -29,9 +29,15 @@ bool conf_is_plain_device(const char *name)
 	return conf_is_device_name(name) && !name[i] && *name != '#' && !strpbrk(name, "?\\");
 }
 
+/* Thunderbolt's devices are numbered in the order in which hosts at the other ends come. */
+static bool has_passing_name(const char *name)
+{
+	return !strncmp(name, "thunderbolt", strlen("thunderbolt"));
+}
+
 void conf_name_device(char text[CONF_DEVICE_SIZE], const char *name, const uint8_t mac[6])
 {
-	if (conf_is_plain_device(name))
+	if (conf_is_plain_device(name) && !has_passing_name(name))
 		snprintf(text, CONF_DEVICE_SIZE, "%s", name);
 	else
 		snprintf(text, CONF_DEVICE_SIZE, "mac:%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
