@@ -214,6 +214,29 @@ static void send_frame__copies_are_charged(void **state)
 	assert_int_equal(host.kept, 0);
 }
 
+/* A frame may leave its acknowledgement to chance if a copy of it is kept; without, the op waits for it. */
+static void send_frame__without_a_copy_asks(void **state)
+{
+	struct fixture *f = *state;
+	enum tor_counter why;
+	struct tor_hdr h;
+	u32 i, copies;
+
+	f->comm.depth = 4;
+	for (copies = 0; copies < 2; copies++) {
+		for (i = 1; i < RANKS; i++)
+			tor_comm_path(&f->comm, i)->srtt = 100;
+		host.keep_most = copies ? RANKS * UNIT : 0;
+		begin(f, TORCOLL_I8, UNIT / 2);
+		assert_int_equal(host.nsent, RANKS - 1);
+		for (i = 0; i < host.nsent; i++) {
+			assert_int_equal(tor_wire_parse(host.sent[i].bytes, host.sent[i].len, host.sent[i].len, &h, &why), 0);
+			assert_int_equal(h.flags, copies ? TORCOLL_FLAG_WHOLE : TORCOLL_FLAG_ACK);
+		}
+		end(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +246,7 @@ int main(void)
 		TEST(send_frame__whole_elements),
 		TEST(send_frame__that_does_not_leave),
 		TEST(send_frame__copies_are_charged),
+		TEST(send_frame__without_a_copy_asks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,7 +174,6 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.op = chan->seq;
 	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
 	h.where = tor_chan_where(chan, tx->round);
-	h.flags = flags;
 	h.offset = (u64)index * comm->unit;
 	h.length = len;
 	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
@@ -190,6 +189,11 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear = tx->copy;
 		frame.shared = tx->copy != tx->small;
 	} else {
+		/* without a copy the op waits for the acknowledgement */
+		if (flags & TORCOLL_FLAG_WHOLE) {
+			flags = TORCOLL_FLAG_ACK;
+			tx->patient = false;
+		}
 		/* parts that are dense end somewhere */
 		if (!tx->dense || !(index % TX_LOOK_AGAIN)) {
 			frame.ranges = tx_ranges(chan, tx, off, len, range);
@@ -216,6 +220,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear_len = len;
 	if (comm->node->checksum_payload)
 		h.payload_crc = payload_crc(chan, tx, &frame, off, len, flags);
+	h.flags = flags;
 	h.acks = tor_comm_take_due(comm, tx->rank, acks, tor_wire_spare_acks(comm->unit - len));
 	tor_wire_build(hdr, &h, acks);
 	frame.hdr_len = tor_wire_header_bytes(&h);
