@@ -104,6 +104,13 @@ times()
 	done
 }
 
+# summed FRAME: bytes that are summed in an allgather whose messages are of three frames of 64 KiB, or more of that size.
+summed()
+{
+	build/bin/torcoll-sim --clean --seeds 1 --cables 1 --dims 8 --collective allgather --algorithm bucket --type f32 \
+		--count 524288 --ops 1 --depth 1 --frame-size "$1" --packets 0 | sed -n 's/^bytes summed *\([0-9]*\).*/\1/p'
+}
+
 # neighbours that talk all the time carry each other's acknowledgements
 counts 8 flood 2 8 32 0 16
 counts 8 recdoub-lat 2 8 24 0 48
@@ -118,5 +125,7 @@ times 5x3:line trivance-bw circulant general bibucket bruck-bw tree direct
 times 4:meshx4 swing-lat recdoub-lat tree
 times 5+2 layers
 times 8+3 flood
+# what is sent on is not summed again, however few frames it is
+at_most summed__as_few_of_large_frames "$(summed 65520)" "$(summed 9000)"
 times 13+5 tree
 finish

@@ -8,8 +8,9 @@
 #include "core/engine/chan.h"
 #include "core/wire/accept.h"
 
-/* fewest frames of a transfer whose checksums are worth remembering */
+/* shortest transfer whose checksums are worth remembering: frames, or bytes of several */
 #define CRCS_FROM	4
+#define CRCS_BYTES	32768
 
 /* Acknowledge frame @h; @rx: the record of its transfer, or NULL. */
 static void rx_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
@@ -223,13 +224,19 @@ void tor_chan_invite_forgotten(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
+/* Return whether a transfer is long enough; what is sent on in one frame is a copy. */
+static bool is_worth_crcs(const struct tor_rx *rx)
+{
+	return rx->frames >= CRCS_FROM || (rx->frames > 1 && rx->bytes >= CRCS_BYTES);
+}
+
 /*
  * Remember the checksum of a contiguous copy from @rx, which may be sent on.
  * Short transfers are not worth the memory.
  */
 static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len, u32 crc)
 {
-	if (rx->op != TOR_PIECE_COPY || rx->buf != TOR_BUF_DATA || rx->frames < CRCS_FROM ||
+	if (rx->op != TOR_PIECE_COPY || rx->buf != TOR_BUF_DATA || !is_worth_crcs(rx) ||
 	    tor_chan_next_round(chan, rx->round + 1) >= chan->rounds ||
 	    !chan->op->comm->node->checksum_payload)
 		return;
