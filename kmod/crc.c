@@ -5,7 +5,7 @@
  *
  * That depends on the length. A header has 64 bytes, for which the library's
  * way through the crypto layer costs more than the sum. Payloads are summed
- * page by page, as they are in memory. The instruction has a latency of three
+ * as they lie in memory, often page by page. The instruction has a latency of three
  * cycles and starts every cycle, so three parts of a page are summed at a time.
  * The library does that too, but combines them with the FPU; here a few loads
  * from tables suffice. In some emulators the instruction is a loop over bits.
@@ -83,7 +83,7 @@ static __always_inline u64 add_thirds(u64 sum, const u8 *at, size_t third, const
 	return after_zeros(z, after_zeros(z, sum) ^ second) ^ last;
 }
 
-/* Inline where a sum is wanted: a frame has one for each page. */
+/* Inline where a sum is wanted: a frame often has one for each page. */
 static __always_inline u32 crc_words(u32 crc, const void *p, size_t n)
 {
 	const u8 *at = p;
