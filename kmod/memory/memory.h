@@ -23,7 +23,7 @@ struct tor_spares;
  * @length: bytes
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into
  *	the first
- * @follows: a bit per page: the next one is that of the same folio
+ * @follows: a bit per page, behind these: the next one is that of the same folio
  * @user: charged for them
  * @mm: charged as well (mm_struct only, not its mappings); NULL: kernel pages
  * @mapping: tells whether other pages are at @addr by now, or NULL
